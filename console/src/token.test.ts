@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { isApiKey, readToken, tokenFrom } from './token.ts'
+
+const encode = (value: unknown) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))))
+const base64url = (value: unknown) => encode(value).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+const token = (payload: unknown) => `${base64url({ alg: 'ES256' })}.${base64url(payload)}.c2ln`
+
+test('reads tenant, subject, roles and expiry', () => {
+  const payload = { tenant_id: 'a-tenant', sub: 'Zoë ≥ ÿÿÿ?', roles: ['viewer', 'analyst'], exp: 1_800_000_000 }
+  expect(readToken(token(payload))).toEqual({
+    claims: {
+      tenant_id: 'a-tenant',
+      subject: 'Zoë ≥ ÿÿÿ?',
+      roles: ['viewer', 'analyst'],
+      expires_at: new Date('2027-01-15T08:00:00Z'),
+    },
+  })
+})
+
+test('a token without the usual claims is still a token', () => {
+  expect(readToken(token({ roles: 'viewer' }))).toEqual({
+    claims: { tenant_id: null, subject: null, roles: [], expires_at: null },
+  })
+})
+
+test.each([
+  ['one part', 'abc', /three parts.*this has 1/],
+  ['five parts', 'a.b.c.d.e', /three parts.*this has 5/],
+  ['a payload that is not base64', 'a.*.c', /middle part/],
+  ['a payload that is not JSON', `a.${btoa('{')}.c`, /middle part/],
+  ['a payload that is not UTF-8', `a.${btoa('"\xff"')}.c`, /middle part/],
+  ['a payload that is no object', token(null), /middle part/],
+])('says what is wrong with %s', (_name, text, fault) => {
+  expect(readToken(text)).toEqual({ fault: expect.stringMatching(fault) })
+})
+
+test('accepts what people paste: spaces around it, the header word before it', async () => {
+  const plain = token({ sub: 'x' })
+  expect(await tokenFrom(`  Bearer ${plain}\n`)).toEqual({ token: plain })
+  expect(await tokenFrom('   ')).toEqual({ fault: expect.stringContaining('Paste a token') })
+  expect(await tokenFrom('nonsense')).toEqual({ fault: expect.stringContaining('three parts') })
+})
+
+test('tells an API key from a token', () => {
+  expect(isApiKey('pk_demo')).toBe(true)
+  expect(isApiKey(token({}))).toBe(false)
+})

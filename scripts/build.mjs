@@ -1,0 +1,174 @@
+/**
+ * Builds what the sources need before they run: the server bundle, the console and the documentation script.
+ * A part whose inputs are unchanged is not built again; every part is made under a temporary name and moved into place,
+ * so that two builds at once, or a build under a running server, never show half a file.
+ */
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const dist = path.join(root, 'dist')
+const require = createRequire(import.meta.url)
+
+/**
+ * `inputs` decide whether the part is stale, `entry` is moved into place last, `make` fills a temporary folder.
+ * The lock file stands for the packages a part uses.
+ */
+const table = {
+  bundle: { inputs: ['src', 'tsconfig.json'], into: '.', entry: 'probity.mjs', make: makeBundle },
+  console: { inputs: ['console', 'tsconfig.json'], into: 'console', entry: 'index.html', make: makeConsole },
+  docs: { inputs: [], into: 'docs', entry: 'scalar.js', make: makeDocs },
+}
+
+/**
+ * @param {{ onStep?: (step: { part: string, duration_ms: number }) => void, force?: boolean, parts?: string[] }} options
+ * @returns {Promise<string[]>} the parts that were built
+ */
+export async function build({ onStep = () => {}, force = false, parts = Object.keys(table) } = {}) {
+  const built = await Promise.all(
+    parts.map(async (name) => {
+      const started = performance.now()
+      const part = table[name]
+      const stamp = path.join(dist, `.stamp-${name}`)
+      const hash = hashOf([...part.inputs, 'package-lock.json', 'scripts/build.mjs'])
+      const target = path.join(dist, part.into)
+      if (!force && readIfThere(stamp) === hash && fs.existsSync(path.join(target, part.entry))) return []
+      const temporary = path.join(dist, `.making-${name}-${randomUUID()}`)
+      fs.mkdirSync(temporary, { recursive: true })
+      removeAbandoned()
+      try {
+        await part.make(temporary)
+        publish(temporary, target, part)
+        replaceFile(stamp, hash)
+      } finally {
+        fs.rmSync(temporary, { recursive: true, force: true })
+      }
+      onStep({ part: name, duration_ms: Math.round(performance.now() - started) })
+      return [name]
+    }),
+  )
+  return built.flat()
+}
+
+function makeBundle(folder) {
+  const esbuild = require(packageOf('esbuild'))
+  // Synchronous, because the asynchronous call leaves a helper process behind for as long as a server runs.
+  const { outputFiles } = esbuild.buildSync({
+    absWorkingDir: root,
+    entryPoints: ['src/app/main.ts'],
+    outfile: path.join(dist, 'probity.mjs'),
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+    sourcemap: 'linked',
+    logLevel: 'silent',
+  })
+  for (const file of outputFiles) fs.writeFileSync(path.join(folder, path.basename(file.path)), file.contents)
+}
+
+/** In a process of its own: Vite sets NODE_ENV and keeps some 100 MB that a server started afterwards would carry. */
+async function makeConsole(folder) {
+  const vite = path.join(path.dirname(packageOf('vite/package.json')), 'bin/vite.js')
+  const command = [vite, 'build', 'console', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
+  try {
+    await promisify(execFile)(process.execPath, command, { cwd: root })
+  } catch (error) {
+    throw new Error(`The console does not build:\n${error.stderr || error.message}`)
+  }
+}
+
+function makeDocs(folder) {
+  const scalar = path.dirname(packageOf('@scalar/fastify-api-reference'))
+  fs.copyFileSync(path.join(scalar, 'js/standalone.js'), path.join(folder, 'scalar.js'))
+}
+
+function packageOf(name) {
+  try {
+    return require.resolve(name)
+  } catch {
+    throw new Error(`The package "${name.replace('/package.json', '')}" is not installed: run "npm ci" first.`)
+  }
+}
+
+/** Moves the files one by one, what is referred to before what refers to it, then removes what the new build lacks. */
+function publish(from, to, part) {
+  const files = filesUnder(from)
+  const inOrder = [...files.filter((file) => file !== part.entry), part.entry]
+  for (const file of inOrder) {
+    fs.mkdirSync(path.dirname(path.join(to, file)), { recursive: true })
+    fs.renameSync(path.join(from, file), path.join(to, file))
+  }
+  if (part.into === '.') return
+  for (const file of filesUnder(to)) if (!files.includes(file)) fs.rmSync(path.join(to, file), { force: true })
+}
+
+/** What killed builds left behind. A build takes seconds, so an hour is far from any that still runs. */
+function removeAbandoned() {
+  for (const name of fs.readdirSync(dist).filter((name) => name.startsWith('.making-'))) {
+    const folder = path.join(dist, name)
+    const changed_at = fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - changed_at > 3_600_000) fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function replaceFile(file, content) {
+  const temporary = path.join(dist, `.making-stamp-${randomUUID()}`)
+  fs.writeFileSync(temporary, content)
+  fs.renameSync(temporary, file)
+}
+
+function hashOf(inputs) {
+  const hash = createHash('sha256')
+  for (const input of inputs) {
+    const absolute = path.join(root, input)
+    const files = fs.statSync(absolute).isDirectory() ? filesUnder(absolute).filter(isSource) : ['']
+    for (const file of files) hash.update(`${input}/${file}\0`).update(fs.readFileSync(path.join(absolute, file)))
+  }
+  return hash.digest('hex')
+}
+
+function isSource(file) {
+  return !/\.test\.tsx?$/.test(file) && !file.startsWith('node_modules')
+}
+
+function filesUnder(folder) {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+function readIfThere(file) {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
+}
+
+/** `node scripts/build.mjs [--force] [part …]` */
+async function runFromCommandLine(argv) {
+  const started = performance.now()
+  const named = argv.filter((argument) => argument in table)
+  const unknown = argv.filter((argument) => argument !== '--force' && !named.includes(argument))
+  if (unknown.length > 0)
+    throw new Error(`Unknown: ${unknown.join(', ')}. The parts are ${Object.keys(table).join(', ')}.`)
+  const built = await build({
+    force: argv.includes('--force'),
+    ...(named.length > 0 && { parts: named }),
+    onStep: ({ part, duration_ms }) => console.log(`built ${part} in ${duration_ms} ms`),
+  })
+  if (built.length === 0) console.log(`up to date (${Math.round(performance.now() - started)} ms)`)
+}
+
+if (process.argv[1] && fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await runFromCommandLine(process.argv.slice(2)).catch((error) => {
+    console.error(error.message)
+    process.exitCode = 1
+  })
+}

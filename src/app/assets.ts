@@ -1,0 +1,53 @@
+/** What the server delivers besides the API: the console with its fallback for deep links, and the scripts of the documentation page. */
+import fs from 'node:fs'
+import path from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance } from 'fastify'
+import { docsBootScript } from '../kernel/docs-page.ts'
+import type { Fallback } from '../kernel/http/server.ts'
+import { fail } from '../kernel/problem.ts'
+
+const consolePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+export async function installAssets(app: FastifyInstance, project_root: string): Promise<Fallback> {
+  const console_dir = path.join(project_root, 'dist/console')
+  const scalar = path.join(project_root, 'dist/docs/scalar.js')
+
+  app.get('/api/docs/boot.js', (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(docsBootScript),
+  )
+  app.get('/api/docs/scalar.js', (_request, reply) => {
+    if (!fs.existsSync(scalar)) fail('not_found', 'The documentation script is not built. Run "npm run build".')
+    return reply
+      .type('text/javascript; charset=utf-8')
+      .header('cache-control', 'public, max-age=3600')
+      .send(fs.createReadStream(scalar))
+  })
+
+  if (!fs.existsSync(path.join(console_dir, 'index.html'))) return () => false
+  await app.register(fastifyStatic, {
+    root: console_dir,
+    prefix: '/',
+    wildcard: false,
+    index: ['index.html'],
+    cacheControl: false,
+    setHeaders: (reply, file) => {
+      reply.header('content-security-policy', consolePolicy)
+      // Built files carry a hash in their name; the page that names them must always be asked for anew.
+      reply.header(
+        'cache-control',
+        file.includes(`${path.sep}assets${path.sep}`) ? 'public, max-age=31536000, immutable' : 'no-cache',
+      )
+    },
+  })
+  return (request, reply) => {
+    const isPage =
+      request.method === 'GET' &&
+      !request.url.startsWith('/api/') &&
+      (request.headers.accept ?? '').includes('text/html')
+    if (isPage) void reply.sendFile('index.html')
+    return isPage
+  }
+}

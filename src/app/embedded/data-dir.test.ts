@@ -1,0 +1,67 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { prepareDataDir, resolveDataDir } from './data-dir.ts'
+
+const isRoot = process.getuid?.() === 0
+const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-')))
+fs.chmodSync(folder, 0o755)
+/** As a clone under /root: nobody but its owner gets in. */
+const closed = path.join(folder, 'closed')
+fs.mkdirSync(closed, { mode: 0o700 })
+
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+describe('the data folder', () => {
+  it('is .probity in the project, or what the setting says', () => {
+    expect(resolveDataDir({}, folder)).toEqual({ dir: path.join(folder, '.probity'), moved: null })
+    const elsewhere = path.join(folder, 'else/where')
+    expect(resolveDataDir({ PROBITY_DATA_DIR: elsewhere }, folder)).toEqual({ dir: elsewhere, moved: null })
+    expect(resolveDataDir({ PROBITY_DATA_DIR: '' }, folder).dir).toBe(path.join(folder, '.probity'))
+  })
+
+  it.runIf(isRoot)('moves out of a project that the database user cannot enter, and says so', () => {
+    const { dir, moved } = resolveDataDir({}, path.join(closed, 'project'))
+    expect(dir).toMatch(/^\/var\/lib\/probity\/[0-9a-f]{16}$/)
+    expect(moved).toContain(closed)
+    expect(moved).toContain(dir)
+    expect(resolveDataDir({}, path.join(closed, 'other')).dir).not.toBe(dir)
+  })
+
+  it.runIf(isRoot)('is not moved when it was chosen, but refused with advice', () => {
+    const chosen = path.join(closed, 'data')
+    const advice = `cannot enter ${closed}. Choose a folder outside it`
+    expect(() => resolveDataDir({ PROBITY_DATA_DIR: chosen }, folder)).toThrow(advice)
+    expect(() => prepareDataDir(chosen)).toThrow(`cannot enter ${closed}. Set PROBITY_DATA_DIR`)
+    fs.writeFileSync(path.join(closed, 'other.txt'), '')
+    expect(() => prepareDataDir(closed)).toThrow(`chmod o+x '${closed}'`)
+  })
+
+  it('is made private, parents and all', () => {
+    const { dir } = prepareDataDir(path.join(folder, 'a/b/c'))
+    expect(fs.statSync(dir).mode & 0o707).toBe(0o700)
+  })
+
+  it('may hold other things, whose mode is left alone', () => {
+    const shared = path.join(folder, 'shared')
+    fs.mkdirSync(shared)
+    fs.chmodSync(shared, 0o755)
+    fs.writeFileSync(path.join(shared, 'other.txt'), '')
+    prepareDataDir(shared)
+    expect(fs.statSync(shared).mode & 0o777).toBe(0o755)
+  })
+
+  it('is refused when everybody can write to it', () => {
+    const open = path.join(folder, 'open')
+    fs.mkdirSync(open)
+    fs.chmodSync(open, 0o777)
+    expect(() => prepareDataDir(open)).toThrow(/can be written by other users/)
+  })
+
+  it('is one folder, whichever link leads to it', () => {
+    const { dir } = prepareDataDir(path.join(folder, 'real'))
+    fs.symlinkSync(dir, path.join(folder, 'link'))
+    expect(prepareDataDir(path.join(folder, 'link')).dir).toBe(dir)
+  })
+})

@@ -1,0 +1,18 @@
+/** The table of contents: one line per module, in tier order. Modules may use those above them, never those below. */
+import type { Module } from '../kernel/route.ts'
+import { access } from '../modules/access/index.ts'
+import { auth } from '../modules/auth/index.ts'
+import { changeRequests } from '../modules/change-requests/index.ts'
+import { jobs } from '../modules/jobs/index.ts'
+import { system } from '../modules/system/index.ts'
+import { tenant } from '../modules/tenant/index.ts'
+
+export const modules: readonly Module[] = [
+  // foundation
+  system,
+  auth,
+  access,
+  tenant,
+  changeRequests,
+  jobs,
+]

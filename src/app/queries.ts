@@ -1,0 +1,70 @@
+/** SQL of the operator: tenants, seeding, signing keys, and what readiness asks. Run as steward, or as app inside one tenant. */
+import type { Tx } from '../kernel/database/tx.ts'
+
+export interface TenantListing {
+  readonly tenant_id: string
+  readonly slug: string
+  readonly name: string
+  readonly state: 'active' | 'suspended'
+  readonly demo: boolean
+  readonly created_at: string
+}
+
+const tenantColumns = 'tenant_id, slug, name, state, demo, created_at'
+
+export const listTenants = (tx: Tx) =>
+  tx.query<TenantListing>(`select ${tenantColumns} from app.tenant order by created_at, slug`)
+
+export const findTenantBySlug = (tx: Tx, slug: string) =>
+  tx.find<TenantListing>(`select ${tenantColumns} from app.tenant where slug = $1 or tenant_id::text = $1`, [slug])
+
+export const insertTenant = (
+  tx: Tx,
+  tenant: { tenant_id: string; slug: string; name: string; demo: boolean; state: 'active' | 'suspended' },
+) =>
+  tx.run(
+    `insert into app.tenant (tenant_id, slug, name, demo, state, suspended_at)
+     values ($1, $2, $3, $4, $5, case when $5 = 'suspended' then now() end) on conflict do nothing`,
+    [tenant.tenant_id, tenant.slug, tenant.name, tenant.demo, tenant.state],
+  )
+
+export const updateTenantState = (tx: Tx, tenant_id: string, state: 'active' | 'suspended') =>
+  tx.run(
+    `update app.tenant set state = $2, suspended_at = case when $2 = 'suspended' then now() end, access_epoch = access_epoch + 1,
+            revision = revision + 1, updated_at = now()
+      where tenant_id = $1 and state <> $2`,
+    [tenant_id, state],
+  )
+
+/** Serialises seeding and key rotation across replicas; released with the transaction. */
+export const lockSeeding = (tx: Tx) => tx.run('select pg_advisory_xact_lock(7205759403792794)')
+
+export const countActiveSigningKeys = async (tx: Tx): Promise<number> =>
+  (await tx.query(`select 1 from app.signing_key where tenant_id = app.system_tenant() and state = 'active'`)).length
+
+export const retireSigningKeys = (tx: Tx) =>
+  tx.run(
+    `update app.signing_key set state = 'retired', retired_at = now() where tenant_id = app.system_tenant() and state = 'active'`,
+  )
+
+export const insertSigningKey = (
+  tx: Tx,
+  key: { kid: string; alg: string; public_jwk: unknown; sealed_private: string },
+) =>
+  tx.run(
+    `insert into app.signing_key (tenant_id, kid, alg, public_jwk, sealed_private, state)
+     values (app.system_tenant(), $1, $2, $3::jsonb, $4, 'active')`,
+    [key.kid, key.alg, JSON.stringify(key.public_jwk), key.sealed_private],
+  )
+
+/** Everything readiness wants to know of the schema, in one question. */
+export const findSchemaState = (tx: Tx) =>
+  tx.find<{ current: string; signing_keys: number }>(
+    `select (select max(version) from app.migration) as current,
+            (select count(*) from app.signing_key where state = 'active') as signing_keys`,
+  )
+
+export const findOne = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
+
+export const hasRows = async (tx: Tx, table: 'user_account'): Promise<boolean> =>
+  (await tx.query(`select 1 from app.${table} where tenant_id = $1 limit 1`, [tx.tenant_id])).length > 0

@@ -1,0 +1,49 @@
+/** The readiness checks of a serving process: database, schema, walls, seed, tool protocol, and whether it is draining. */
+import type { Database } from '../kernel/database/tx.ts'
+import { findRoleFault, findWallFaults } from '../kernel/database/walls.ts'
+import type { Check, CheckFunction } from '../kernel/readiness.ts'
+import { SYSTEM_TENANT } from '../kernel/uuid.ts'
+import { findOne, findSchemaState } from './queries.ts'
+
+const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
+/** The catalogue does not change between two probes a second apart. */
+const WALLS_KEEP_MS = 10_000
+
+export function createReadinessChecks(options: {
+  database: Pick<Database, 'one' | 'read'>
+  expected_schema: string
+  isDraining: () => boolean
+}): Record<string, CheckFunction> {
+  const { database, expected_schema, isDraining } = options
+  let walls: { check: Check; at_ms: number } | undefined
+  const checkWalls = async (): Promise<Check> => {
+    if (walls && performance.now() - walls.at_ms < WALLS_KEEP_MS) return walls.check
+    const check = await database.read(SCOPE, async (tx): Promise<Check> => {
+      const ask = (text: string) => tx.query<Record<string, unknown>>(text)
+      const fault = await findRoleFault(ask, 'app')
+      const faults = await findWallFaults(ask)
+      if (fault === null && faults.length === 0) return { status: 'ok' }
+      return { status: 'failed', detail: 'run "npx probity doctor" to see what is wrong' }
+    })
+    walls = { check, at_ms: performance.now() }
+    return check
+  }
+  return {
+    process: async () => (isDraining() ? { status: 'failed', detail: 'shutting down' } : { status: 'ok' }),
+    database: async () => {
+      await database.one(SCOPE, findOne)
+      return { status: 'ok' }
+    },
+    schema: async () => {
+      const current = (await database.one(SCOPE, findSchemaState))?.current ?? '0000'
+      // An older replica stays ready while a newer one has already migrated.
+      return { status: current >= expected_schema ? 'ok' : 'failed', current, expected: expected_schema }
+    },
+    walls: checkWalls,
+    seed: async () => {
+      const state = await database.one(SCOPE, findSchemaState)
+      return (state?.signing_keys ?? 0) > 0 ? { status: 'ok' } : { status: 'failed', detail: 'run "npx probity seed"' }
+    },
+    tool_protocol: async () => ({ status: 'not_configured' }),
+  }
+}

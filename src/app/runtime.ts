@@ -1,0 +1,182 @@
+/** Puts the kernel together from configuration and connections. The only place that knows every part. */
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '../kernel/auth/built-in-issuer.ts'
+import { findStanding } from '../kernel/auth/queries.ts'
+import { roles } from '../kernel/auth/roles.ts'
+import { Standings } from '../kernel/auth/standing.ts'
+import { createTokenVerifier, type TrustedIssuer } from '../kernel/auth/token-verifier.ts'
+import { createCursorCodec } from '../kernel/cursor.ts'
+import { declareConstraints } from '../kernel/database/failures.ts'
+import { Database } from '../kernel/database/tx.ts'
+import { createCors } from '../kernel/http/envelope.ts'
+import { createServer, type Fallback, type HttpServer } from '../kernel/http/server.ts'
+import type { JobKind } from '../kernel/job/kind.ts'
+import { JobQueue } from '../kernel/job/queue.ts'
+import { JobRunner } from '../kernel/job/runner.ts'
+import type { BuildFacts, Kernel } from '../kernel/kernel.ts'
+import { Limits } from '../kernel/limits.ts'
+import type { Log } from '../kernel/log.ts'
+import { Metrics } from '../kernel/metrics.ts'
+import { openapiDocument } from '../kernel/openapi.ts'
+import { runChecks } from '../kernel/readiness.ts'
+import type { Module, Route } from '../kernel/route.ts'
+import type { Keyring } from '../kernel/seal.ts'
+import { createFirstSight, KeyUsage } from '../modules/access/index.ts'
+import type { ConfiguredIssuer } from './issuers.ts'
+import { modules as allModules } from './modules.ts'
+import { createReadinessChecks } from './readiness.ts'
+
+export interface RuntimeOptions {
+  readonly connections: { readonly app: pg.PoolConfig; readonly worker: pg.PoolConfig }
+  readonly keyring: Keyring
+  readonly build: BuildFacts
+  readonly log: Log
+  readonly issuers: readonly ConfiguredIssuer[]
+  readonly public_url: string | null
+  readonly cors_origins: readonly string[]
+  readonly trusted_proxies: number
+  readonly pool_size: number
+  readonly prepared_statements: boolean
+  readonly statement_timeout_ms: number
+  readonly upload_max_bytes: number
+  /** Replies are checked against their declaration, undeclared problems are errors: on in tests. */
+  readonly strict: boolean
+  readonly modules?: readonly Module[]
+  readonly extra_jobs?: readonly JobKind[]
+  readonly assets?: (app: FastifyInstance) => Promise<Fallback>
+}
+
+export interface Runtime {
+  readonly kernel: Kernel
+  readonly database: Database
+  readonly metrics: Metrics
+  createServer(): Promise<HttpServer>
+  createRunner(slots: number, timing?: { lease_ms?: number; heartbeat_ms?: number; poll_ms?: number }): JobRunner
+  close(): Promise<void>
+}
+
+const WAIT_MS = 2000
+const USAGE_EVERY_MS = 5000
+/** Claims, heartbeats and reaping are short and few. */
+const QUEUE_CONNECTIONS = 2
+
+export function createRuntime(options: RuntimeOptions): Runtime {
+  const modules = options.modules ?? allModules
+  const { log, keyring } = options
+  for (const module of modules) declareConstraints(module.constraints ?? {})
+  const connect = (connection: pg.PoolConfig, max: number) =>
+    new Database({
+      connection,
+      max,
+      prepared: options.prepared_statements,
+      statement_timeout_ms: options.statement_timeout_ms,
+      wait_ms: WAIT_MS,
+      onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    })
+  const database = connect(options.connections.app, options.pool_size)
+  let queue: Database | undefined
+  const metrics = new Metrics()
+  metrics.gauge(
+    'probity_database_connections_in_use',
+    'Connections held by requests and jobs.',
+    () => database.gate.inside,
+  )
+  metrics.gauge('probity_database_waiting', 'Requests waiting for a connection.', () => database.gate.waiting)
+  const issuer = createBuiltInIssuer(database, keyring)
+  const trusted = trustedIssuers(options.issuers, () => issuer.publicKeys())
+  const routes = modules.flatMap((module) => module.routes)
+  const byId = new Map(routes.map((route) => [route.id, route]))
+  if (byId.size !== routes.length) throw new Error('two routes share an operation id')
+  let server: HttpServer | undefined
+  const checks = createReadinessChecks({
+    database,
+    expected_schema: options.build.schema_version,
+    isDraining: () => server?.draining ?? false,
+  })
+  let document: Record<string, unknown> | undefined
+
+  const kernel: Kernel = {
+    build: options.build,
+    transactions: database,
+    cursors: createCursorCodec(keyring.derive('cursor')),
+    keyring,
+    jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
+    limits: new Limits(),
+    standings: new Standings((tenant_id, epoch) =>
+      database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findStanding(tx, epoch)),
+    ),
+    issuer,
+    modules,
+    routes,
+    log,
+    upload_max_bytes: options.upload_max_bytes,
+    public_url: options.public_url,
+    issuers: trusted.map(({ issuer: name, built_in }) => ({ issuer: name, built_in })),
+    openapi: () => (document ??= openapiDocument(modules, options.build.version, options.public_url)),
+    readiness: () => runChecks(checks),
+    perform: (operation, input) => {
+      const route = byId.get(operation) as Route
+      return route.handle({ ...input, kernel })
+    },
+  }
+
+  const usage = new KeyUsage()
+  const flushing = setInterval(() => {
+    usage.flush(database).catch((error) => log.warn({ err: error }, 'API key usage could not be added up'))
+  }, USAGE_EVERY_MS)
+  flushing.unref()
+
+  return {
+    kernel,
+    database,
+    metrics,
+    createServer: async () => {
+      server = await createServer({
+        kernel,
+        metrics,
+        strict: options.strict,
+        trusted_proxies: options.trusted_proxies,
+        cors: createCors(options.cors_origins),
+        onObserved: (facts) => usage.observe(facts),
+        ...(options.assets && { assets: options.assets }),
+        admission: {
+          verifier: createTokenVerifier({ issuers: trusted, knownRoles: new Set<string>(roles) }),
+          standings: kernel.standings,
+          limits: kernel.limits,
+          onFirstSight: createFirstSight(database),
+        },
+      })
+      return server
+    },
+    createRunner: (slots, timing = {}) => {
+      queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
+      return new JobRunner({ kernel, queue, metrics, slots, ...timing })
+    },
+    close: async () => {
+      clearInterval(flushing)
+      await usage.flush(database).catch(() => {})
+      await Promise.all([database.end(), queue?.end()])
+    },
+  }
+}
+
+function trustedIssuers(
+  configured: readonly ConfiguredIssuer[],
+  jwks: () => Promise<never[] | object[]>,
+): TrustedIssuer[] {
+  return [
+    {
+      issuer: BUILT_IN_ISSUER,
+      audience: AUDIENCE,
+      algorithms: ['ES256', 'EdDSA'],
+      tenants: '*',
+      tenant_claim: 'tenant_id',
+      roles_claim: 'roles',
+      role_map: null,
+      keys: { kind: 'static', jwks: jwks as never },
+      built_in: true,
+    },
+    ...configured.map((issuer) => ({ ...issuer, built_in: false })),
+  ]
+}

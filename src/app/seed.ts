@@ -1,0 +1,195 @@
+/** The idempotent initial population: signing key, canary tenant and, for trying out, two demo tenants with one user per role. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { BUILT_IN_ISSUER, sealContext } from '../kernel/auth/built-in-issuer.ts'
+import { type Role, roles } from '../kernel/auth/roles.ts'
+import { generateSigningKey } from '../kernel/auth/token-minter.ts'
+import type { Scope, Tx } from '../kernel/database/tx.ts'
+import { upsertSchedule } from '../kernel/job/queries.ts'
+import type { Transactions } from '../kernel/kernel.ts'
+import type { Module } from '../kernel/route.ts'
+import type { Keyring } from '../kernel/seal.ts'
+import { SYSTEM_TENANT, uuidv7 } from '../kernel/uuid.ts'
+import { insertUser } from '../modules/access/index.ts'
+import {
+  type ApprovalRuleRow,
+  CANARY_TENANT,
+  HOUSEKEEPING,
+  HOUSEKEEPING_EVERY_S,
+  insertApprovalPolicy,
+  insertRetentionPolicy,
+  type RetentionClassRow,
+} from '../modules/tenant/index.ts'
+import {
+  countActiveSigningKeys,
+  hasRows,
+  insertSigningKey,
+  insertTenant,
+  lockSeeding,
+  retireSigningKeys,
+} from './queries.ts'
+
+export interface SeedContext {
+  /** As app, inside one tenant. */
+  readonly app: Pick<Transactions, 'write'>
+  /** As steward: tenants and shared rows. */
+  readonly steward: Pick<Transactions, 'write'>
+  readonly keyring: Keyring
+  readonly modules: readonly Module[]
+  readonly project_root: string
+}
+
+const SEED_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'seed:start' }
+
+export interface DemoUser {
+  readonly user_id: string
+  readonly name: string
+  readonly roles: readonly Role[]
+}
+export interface DemoTenant {
+  readonly tenant_id: string
+  readonly slug: string
+  readonly name: string
+  readonly users: readonly DemoUser[]
+}
+
+const demoNames: Readonly<Record<Role, string>> = {
+  viewer: 'Vera Viewer',
+  analyst: 'Anton Analyst',
+  policy_editor: 'Petra Policy',
+  compliance_officer: 'Clara Compliance',
+  auditor: 'Udo Auditor',
+  tenant_admin: 'Tara Admin',
+  service: 'Sven Service',
+}
+
+function demoTenant(number: 1 | 2, slug: string, name: string): DemoTenant {
+  const id = (user: number) => `00000000-0000-7000-8000-0000000d${number}${String(user).padStart(3, '0')}`
+  const users: DemoUser[] = roles.map((role, index) => ({
+    user_id: id(index + 1),
+    name: demoNames[role],
+    roles: [role],
+  }))
+  // A second checker and a second administrator, so that four eyes can be shown.
+  users.push({ user_id: id(8), name: 'Cora Compliance', roles: ['compliance_officer'] })
+  users.push({ user_id: id(9), name: 'Till Admin', roles: ['tenant_admin'] })
+  return { tenant_id: id(0), slug, name, users }
+}
+
+/** Fixed ids, so that documentation and examples can name them. */
+export const demoTenants: readonly DemoTenant[] = [
+  demoTenant(1, 'demo', 'Demo Bank'),
+  demoTenant(2, 'demo-two', 'Second Demo Bank'),
+]
+
+interface TenantDefaults {
+  readonly approval_rules: ApprovalRuleRow[]
+  readonly retention_classes: RetentionClassRow[]
+}
+
+function readDefaults(project_root: string): TenantDefaults {
+  const file = path.join(project_root, 'db/seed/tenant-defaults/policies.json')
+  return JSON.parse(fs.readFileSync(file, 'utf8')) as TenantDefaults
+}
+
+/** Re-runnable on any number of replicas at once: a lock serialises it, and what is there is kept as it is. */
+export async function seed(
+  context: SeedContext,
+  options: { demo: boolean },
+  onStep: (text: string) => void = () => {},
+) {
+  await context.steward.write(SEED_SCOPE, async (tx) => {
+    await lockSeeding(tx)
+    if ((await countActiveSigningKeys(tx)) === 0) {
+      onStep('creating the signing key of the built-in issuer')
+      await addSigningKey(tx, context.keyring)
+    }
+  })
+  await plantCanary(context, onStep)
+  if (!options.demo) return
+  for (const tenant of demoTenants) {
+    const made = await createTenant(context, { ...tenant, demo: true, four_eyes: false }, 'seed:demo')
+    if (made) onStep(`demo tenant ${tenant.slug}`)
+    await context.app.write({ tenant_id: tenant.tenant_id, actor: 'seed:demo' }, async (tx) => {
+      for (const user of tenant.users) await insertDemoUser(tx, tenant.slug, user)
+    })
+  }
+}
+
+const insertDemoUser = (tx: Tx, slug: string, user: DemoUser) =>
+  insertUser(
+    tx,
+    {
+      user_id: user.user_id,
+      issuer: BUILT_IN_ISSUER,
+      subject: `user:${user.user_id}`,
+      email: `${user.name.toLowerCase().replace(' ', '.')}@${slug}.example`,
+      name: user.name,
+      team: null,
+      locale: 'en',
+      roles: user.roles,
+      origin: 'built_in',
+      state: 'active',
+    },
+    'keep',
+  )
+
+export async function addSigningKey(tx: Tx, keyring: Keyring): Promise<string> {
+  const key = await generateSigningKey()
+  const sealed_private = keyring.seal(JSON.stringify(key.private_jwk), sealContext(key.kid))
+  await insertSigningKey(tx, { kid: key.kid, alg: key.alg, public_jwk: key.public_jwk, sealed_private })
+  return key.kid
+}
+
+export function rotateSigningKey(context: Pick<SeedContext, 'steward' | 'keyring'>): Promise<string> {
+  return context.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }, async (tx) => {
+    await lockSeeding(tx)
+    await retireSigningKeys(tx)
+    return addSigningKey(tx, context.keyring)
+  })
+}
+
+/** False when the tenant was there already; then nothing of it is changed. */
+export async function createTenant(
+  context: SeedContext,
+  tenant: { tenant_id: string; slug: string; name: string; demo: boolean; four_eyes: boolean },
+  actor: string,
+): Promise<boolean> {
+  const inserted = await context.steward.write({ tenant_id: SYSTEM_TENANT, actor }, (tx) =>
+    insertTenant(tx, { ...tenant, state: 'active' }),
+  )
+  const defaults = readDefaults(context.project_root)
+  // Repeated on purpose: a crash between the two transactions is mended by the next run.
+  await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
+    await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])
+    await insertRetentionPolicy(tx, defaults.retention_classes)
+    await upsertSchedule(tx, {
+      schedule_id: uuidv7(),
+      name: HOUSEKEEPING,
+      kind: HOUSEKEEPING,
+      payload: {},
+      every_s: HOUSEKEEPING_EVERY_S,
+      first_in_s: Math.floor(Math.random() * HOUSEKEEPING_EVERY_S),
+    })
+  })
+  return inserted === 1
+}
+
+/** One row in every table, owned by a tenant nobody can speak for: isolation checks try to reach them. */
+async function plantCanary(context: SeedContext, onStep: (text: string) => void): Promise<void> {
+  await context.steward.write(SEED_SCOPE, (tx) =>
+    insertTenant(tx, {
+      tenant_id: CANARY_TENANT,
+      slug: 'canary',
+      name: 'Isolation canary',
+      demo: false,
+      state: 'suspended',
+    }),
+  )
+  await context.app.write({ tenant_id: CANARY_TENANT, actor: 'seed:canary' }, async (tx) => {
+    await lockSeeding(tx)
+    if (await hasRows(tx, 'user_account')) return
+    onStep('planting the isolation canary')
+    for (const module of context.modules) await module.canary(tx)
+  })
+}

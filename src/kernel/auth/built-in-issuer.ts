@@ -1,0 +1,47 @@
+/** The built-in issuer: mints short tokens for API keys and people, publishes its public keys. Its private key is sealed at rest. */
+import type { JWK } from 'jose'
+import type { Transactions } from '../kernel.ts'
+import type { Keyring } from '../seal.ts'
+import { SYSTEM_TENANT } from '../uuid.ts'
+import { listSigningKeys, type SigningKeyRow } from './queries.ts'
+import { createTokenMinter, type SigningKey, type TokenMinter } from './token-minter.ts'
+
+export const BUILT_IN_ISSUER = 'probity'
+export const AUDIENCE = 'probity'
+export const sealContext = (kid: string): string => `system/signing-key:${kid}`
+
+export interface BuiltInIssuer extends TokenMinter {
+  readonly issuer: string
+  readonly audience: string
+  /** Public keys that may still verify a token: the active one and those retired within a token's life. */
+  publicKeys(): Promise<JWK[]>
+}
+
+const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:issuer' }
+const KEEP_MS = 5000
+
+export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, keyring: Keyring): BuiltInIssuer {
+  let kept: { rows: SigningKeyRow[]; at_ms: number } | undefined
+  const rows = async (): Promise<SigningKeyRow[]> => {
+    if (kept && performance.now() - kept.at_ms < KEEP_MS) return kept.rows
+    const at_ms = performance.now()
+    kept = { rows: await transactions.one(SCOPE, listSigningKeys), at_ms }
+    return kept.rows
+  }
+  const activeKey = async (): Promise<SigningKey> => {
+    const active = (await rows()).find((row) => row.state === 'active')
+    if (!active) throw new Error('the built-in issuer has no active signing key; run "probity seed"')
+    const private_jwk = JSON.parse(keyring.open(active.sealed_private, sealContext(active.kid)).toString()) as JWK
+    return { kid: active.kid, alg: active.alg, private_jwk }
+  }
+  return {
+    issuer: BUILT_IN_ISSUER,
+    audience: AUDIENCE,
+    ...createTokenMinter({ issuer: BUILT_IN_ISSUER, audience: AUDIENCE, activeKey }),
+    // Always asked anew: whoever verifies keeps its own copy, and a rotation must not hide behind two of them.
+    publicKeys: async () =>
+      (await transactions.one(SCOPE, listSigningKeys)).map(
+        (row) => ({ ...row.public_jwk, kid: row.kid, alg: row.alg, use: 'sig' }) as JWK,
+      ),
+  }
+}

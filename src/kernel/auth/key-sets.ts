@@ -1,0 +1,213 @@
+/**
+ * The public keys of one token issuer: read from a function, a JWKS address or OIDC discovery, and kept through outages.
+ * It decides which key may check which algorithm; it never sees a token.
+ */
+import { type CryptoKey, importJWK, type JWK } from 'jose'
+import { fail } from '../problem.ts'
+
+export type TokenAlgorithm = 'RS256' | 'ES256' | 'EdDSA'
+
+export type KeySource =
+  | { readonly kind: 'static'; jwks(): Promise<JWK[]> }
+  | { readonly kind: 'jwks'; readonly url: string }
+  | { readonly kind: 'oidc'; readonly issuer_url: string }
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface KeySetOptions {
+  readonly fetch?: Fetch
+  readonly timeout_ms?: number
+  /** Milliseconds on any steady scale: only differences are used. */
+  readonly now?: () => number
+  /** Told of each failed refresh, since the answer to the caller may come from keys kept from before. */
+  readonly on_failure?: (error: unknown) => void
+}
+
+export interface KeySet {
+  /** The one key that fits, or undefined; several that fit are as good as none. */
+  find(alg: TokenAlgorithm, kid: string | undefined): Promise<CryptoKey | undefined>
+}
+
+interface PublicKey {
+  readonly kid: string | undefined
+  readonly alg: TokenAlgorithm
+  readonly key: CryptoKey
+}
+
+/**
+ * Past `refresh_after_ms` keys are renewed behind the caller's back; past `wait_after_ms` the caller waits for it, so
+ * that a key withdrawn during a quiet night is not accepted once more in the morning.
+ */
+interface Pace {
+  readonly refresh_after_ms: number
+  readonly wait_after_ms: number
+  readonly cooldown_ms: number
+}
+
+const LOCAL_PACE: Pace = { refresh_after_ms: 5_000, wait_after_ms: 5_000, cooldown_ms: 1_000 }
+const REMOTE_PACE: Pace = { refresh_after_ms: 600_000, wait_after_ms: 1_200_000, cooldown_ms: 30_000 }
+/** With no key at all every token of the issuer waits, so the first success is sought more eagerly. */
+const FIRST_KEYS_COOLDOWN_MS = 1_000
+
+const FETCH_TIMEOUT_MS = 5_000
+const MAX_BODY_BYTES = 256 * 1024
+const MIN_RSA_BITS = 2048
+
+export function createKeySet(source: KeySource, options: KeySetOptions = {}): KeySet {
+  const now = options.now ?? (() => performance.now())
+  const pace = source.kind === 'static' ? LOCAL_PACE : REMOTE_PACE
+  const readJwks = jwksReader(source, options)
+  let keys: readonly PublicKey[] | undefined
+  let loaded_at_ms = Number.NEGATIVE_INFINITY
+  let tried_at_ms = Number.NEGATIVE_INFINITY
+  let loading: Promise<void> | undefined
+
+  async function load(): Promise<void> {
+    try {
+      keys = await importKeys(await readJwks())
+      loaded_at_ms = now()
+    } catch (error) {
+      options.on_failure?.(error)
+    }
+    tried_at_ms = now()
+  }
+
+  /** Joins the refresh under way, starts one, or, within the cool-down, does nothing. Never rejects. */
+  async function refresh(): Promise<void> {
+    const cooldown_ms = keys ? pace.cooldown_ms : FIRST_KEYS_COOLDOWN_MS
+    if (!loading && now() - tried_at_ms >= cooldown_ms) {
+      loading = load().finally(() => {
+        loading = undefined
+      })
+    }
+    await loading
+  }
+
+  function fitting(alg: TokenAlgorithm, kid: string | undefined): readonly PublicKey[] {
+    const known = keys ?? fail('dependency_unavailable', { retry_after_s: 1 })
+    return known.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
+  }
+
+  return {
+    async find(alg, kid) {
+      const age_ms = now() - loaded_at_ms
+      if (age_ms >= pace.wait_after_ms) await refresh()
+      else if (age_ms >= pace.refresh_after_ms) void refresh()
+      let found = fitting(alg, kid)
+      if (found.length === 0) {
+        await refresh()
+        found = fitting(alg, kid)
+      }
+      return found.length === 1 ? found[0]?.key : undefined
+    },
+  }
+}
+
+async function importKeys(jwks: readonly unknown[]): Promise<readonly PublicKey[]> {
+  const keys = await Promise.all(jwks.map(importPublicKey))
+  return keys.filter((key) => key !== undefined)
+}
+
+/** A key we cannot use is skipped rather than refused: an issuer may publish keys for other purposes beside ours. */
+async function importPublicKey(jwk: unknown): Promise<PublicKey | undefined> {
+  if (!isObject(jwk)) return undefined
+  const { kty, crv, n, e, x, y, kid } = jwk as JWK
+  const alg = onlyAlgorithm(jwk)
+  if (!alg || !(kid === undefined || typeof kid === 'string')) return undefined
+  try {
+    // Named members only: a private part published by mistake must not travel further.
+    const members = alg === 'RS256' ? { kty, n, e } : alg === 'ES256' ? { kty, crv, x, y } : { kty, crv, x }
+    const key = await importJWK(members as JWK, alg)
+    if (key instanceof Uint8Array) return undefined
+    const { modulusLength } = key.algorithm as { modulusLength?: number }
+    return modulusLength !== undefined && modulusLength < MIN_RSA_BITS ? undefined : { kid, alg, key }
+  } catch {
+    return undefined
+  }
+}
+
+/** One key, one algorithm: its type leaves a single choice, and what the key says of itself must not contradict it. */
+function onlyAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm | undefined {
+  const { kty, crv, alg, use, key_ops } = jwk
+  if (use !== undefined && use !== 'sig') return undefined
+  if (key_ops !== undefined && !(Array.isArray(key_ops) && key_ops.includes('verify'))) return undefined
+  const only =
+    kty === 'RSA'
+      ? 'RS256'
+      : kty === 'EC' && crv === 'P-256'
+        ? 'ES256'
+        : kty === 'OKP' && crv === 'Ed25519'
+          ? 'EdDSA'
+          : undefined
+  return alg === undefined || alg === only ? only : undefined
+}
+
+function jwksReader(source: KeySource, options: KeySetOptions): () => Promise<readonly unknown[]> {
+  const fetchObject = (url: string) =>
+    fetchJsonObject(url, options.fetch ?? fetch, options.timeout_ms ?? FETCH_TIMEOUT_MS)
+  const fetchKeys = async (url: string) => {
+    const { keys } = await fetchObject(url)
+    return Array.isArray(keys) ? keys : raise('the key set has no list of keys')
+  }
+  switch (source.kind) {
+    case 'static':
+      return () => source.jwks()
+    case 'jwks': {
+      const url = secureUrl(source.url)
+      return () => fetchKeys(url)
+    }
+    case 'oidc': {
+      const url = secureUrl(`${source.issuer_url.replace(/\/$/, '')}/.well-known/openid-configuration`)
+      return async () => {
+        const { issuer, jwks_uri } = await fetchObject(url)
+        if (issuer !== source.issuer_url) raise('the discovery document names another issuer')
+        return fetchKeys(secureUrl(jwks_uri))
+      }
+    }
+  }
+}
+
+/** Whoever can answer this request can sign tokens: plain http is for a server on the same machine only. */
+function secureUrl(text: unknown): string {
+  const url = new URL(typeof text === 'string' ? text : raise('an address of keys must be text'))
+  const is_loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && is_loopback)) raise('keys are fetched over https only')
+  return url.href
+}
+
+async function fetchJsonObject(url: string, get: Fetch, timeout_ms: number): Promise<Record<string, unknown>> {
+  const response = await get(url, {
+    headers: { accept: 'application/json' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeout_ms),
+  })
+  const bytes = response.status === 200 ? await boundedBody(response) : await discard(response)
+  const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  return isObject(document) ? document : raise('the document is not an object')
+}
+
+async function boundedBody(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size_bytes = 0
+  // Leaving the loop by an exception cancels the stream, and with it the transfer.
+  for await (const chunk of response.body ?? []) {
+    size_bytes += chunk.byteLength
+    if (size_bytes > MAX_BODY_BYTES) raise('the document is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** An unread body would hold its connection until the garbage collector finds it. */
+async function discard(response: Response): Promise<never> {
+  await response.body?.cancel()
+  return raise(`the server answered with status ${response.status}`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function raise(message: string): never {
+  throw new Error(`token issuer keys: ${message}`)
+}

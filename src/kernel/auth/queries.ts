@@ -1,0 +1,47 @@
+/** What every process must know of a tenant to admit a request, read inside that tenant's own wall; and the issuer's keys. */
+import type { Tx } from '../database/tx.ts'
+import type { Bucket } from '../limits.ts'
+
+export interface StandingRow {
+  readonly state: 'active' | 'suspended'
+  readonly access_epoch: number
+  /** NULL when the caller already holds this epoch: then nothing else was read. */
+  readonly details: {
+    readonly denied: readonly string[]
+    readonly limits: readonly { bucket: Bucket; per_second: number; burst: number }[]
+  } | null
+}
+
+/** One row. The lists are only read when the epoch has moved, so that the refresh every two seconds costs one index read. */
+export const findStanding = (tx: Tx, known_epoch: number) =>
+  tx.find<StandingRow>(
+    `select t.state, t.access_epoch,
+            case when t.access_epoch = $2 then null else jsonb_build_object(
+              'denied', (select coalesce(jsonb_agg(d.id), '[]') from (
+                 select 'token:' || token_id as id from app.revoked_token where tenant_id = $1 and expires_at > now()
+                 union all select 'user:' || user_id from app.user_account where tenant_id = $1 and state = 'inactive'
+                 union all select 'key:' || key_id from app.api_key where tenant_id = $1 and state = 'revoked'
+                   and revoked_at > now() - interval '25 hours') d),
+              'limits', (select coalesce(jsonb_agg(jsonb_build_object('bucket', bucket, 'per_second', per_second, 'burst', burst)), '[]')
+                 from app.tenant_limit where tenant_id = $1)) end as details
+       from app.tenant t where t.tenant_id = $1`,
+    [tx.tenant_id, known_epoch],
+  )
+
+export interface SigningKeyRow {
+  readonly kid: string
+  readonly alg: 'ES256' | 'EdDSA'
+  readonly public_jwk: Record<string, unknown>
+  readonly sealed_private: string
+  readonly state: 'active' | 'retired'
+  readonly created_at: string
+  readonly retired_at: string | null
+}
+
+/** Active first. A retired key still verifies until every token it signed has expired (24 h and the skew). */
+export const listSigningKeys = (tx: Tx) =>
+  tx.query<SigningKeyRow>(
+    `select kid, alg, public_jwk, sealed_private, state, created_at, retired_at from app.signing_key
+      where tenant_id = app.system_tenant() and (state = 'active' or retired_at > now() - interval '25 hours')
+      order by state, created_at desc, kid`,
+  )

@@ -1,0 +1,90 @@
+/**
+ * Whether a tenant, its people and its tokens are still welcome. Each process keeps a picture per active tenant and
+ * refreshes it every two seconds, so that a suspension or revocation takes effect within five, without a query per request.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Bucket } from '../limits.ts'
+import type { Limit } from '../token-bucket.ts'
+import type { StandingRow } from './queries.ts'
+
+export interface Standing {
+  readonly state: 'active' | 'suspended'
+  readonly denied: ReadonlySet<string>
+  readonly limits: ReadonlyMap<Bucket, Limit>
+}
+
+const FRESH_MS = 2000
+/** Older than this, a request waits for the new picture; in between, one refresh runs behind the requests. */
+const USABLE_MS = 4000
+
+interface Entry {
+  standing: Standing | undefined
+  epoch: number
+  loaded_ms: number
+  loading: Promise<void> | undefined
+}
+
+export class Standings {
+  readonly #entries = new LRUCache<string, Entry>({ max: 10_000 })
+  readonly #load: (tenantId: string, knownEpoch: number) => Promise<StandingRow | undefined>
+  readonly #now: () => number
+
+  constructor(
+    load: (tenantId: string, knownEpoch: number) => Promise<StandingRow | undefined>,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#load = load
+    this.#now = now
+  }
+
+  /** Undefined: no such tenant. Answers at once while the picture is usable. */
+  get(tenantId: string): Standing | undefined | Promise<Standing | undefined> {
+    const entry = this.#entry(tenantId)
+    const age = this.#now() - entry.loaded_ms
+    if (age < FRESH_MS) return entry.standing
+    const refresh = this.#refresh(tenantId, entry)
+    if (age < USABLE_MS) {
+      refresh.catch(() => {})
+      return entry.standing
+    }
+    return refresh.then(() => entry.standing)
+  }
+
+  /** This process made the change itself: do not wait for the interval. */
+  forget(tenantId: string): void {
+    this.#entries.delete(tenantId)
+  }
+
+  #entry(tenantId: string): Entry {
+    let entry = this.#entries.get(tenantId)
+    if (!entry) {
+      entry = { standing: undefined, epoch: 0, loaded_ms: Number.NEGATIVE_INFINITY, loading: undefined }
+      this.#entries.set(tenantId, entry)
+    }
+    return entry
+  }
+
+  #refresh(tenantId: string, entry: Entry): Promise<void> {
+    entry.loading ??= this.#reload(tenantId, entry).finally(() => {
+      entry.loading = undefined
+    })
+    return entry.loading
+  }
+
+  async #reload(tenantId: string, entry: Entry): Promise<void> {
+    const asked_ms = this.#now()
+    const row = await this.#load(tenantId, entry.epoch)
+    if (!row) {
+      entry.standing = undefined
+      entry.epoch = 0
+    } else if (row.details) {
+      const limits = new Map(row.details.limits.map(({ bucket, ...limit }) => [bucket, limit]))
+      entry.standing = { state: row.state, denied: new Set(row.details.denied), limits }
+      entry.epoch = row.access_epoch
+    } else if (entry.standing) {
+      entry.standing = { ...entry.standing, state: row.state }
+    }
+    // Counted from before the question: what changed while it was being answered is not hidden for longer.
+    entry.loaded_ms = asked_ms
+  }
+}

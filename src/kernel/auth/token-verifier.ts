@@ -1,0 +1,293 @@
+/**
+ * Decides whether a bearer token is genuine and whom it speaks for. It knows nothing of requests, revocations or tenants'
+ * states, and says no more about a refused token than its code: a reason would be a hint to whoever forged it.
+ */
+import { createHash, hash } from 'node:crypto'
+import { compactVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { readJson } from '../json-text.ts'
+import { fail } from '../problem.ts'
+import { isUuid, SYSTEM_TENANT } from '../uuid.ts'
+import { createKeySet, type Fetch, type KeySet, type KeySource, type TokenAlgorithm } from './key-sets.ts'
+
+export interface TrustedIssuer {
+  /** Compared with `iss` character by character. */
+  readonly issuer: string
+  readonly audience: string
+  readonly algorithms: readonly TokenAlgorithm[]
+  /** The tenants it may speak for; `*` is for the built-in issuer alone. */
+  readonly tenants: readonly string[] | '*'
+  readonly tenant_claim: string
+  readonly roles_claim: string
+  /** From the token's role names to ours, unmapped ones being dropped; null takes them as they are (built-in only). */
+  readonly role_map: Readonly<Record<string, readonly string[]>> | null
+  readonly keys: KeySource
+  readonly built_in: boolean
+}
+
+export type Principal = `user:${string}` | `key:${string}`
+
+export interface VerifiedToken {
+  readonly issuer: string
+  readonly subject: string
+  readonly token_id: string
+  readonly tenant_id: string
+  readonly roles: readonly string[]
+  readonly issued_at_s: number
+  readonly expires_at_s: number
+  readonly principal: Principal
+  readonly display_name: string | null
+  readonly built_in: boolean
+}
+
+export interface TokenVerifierOptions {
+  readonly issuers: readonly TrustedIssuer[]
+  readonly knownRoles: ReadonlySet<string>
+  readonly now?: () => number
+  readonly cache_max?: number
+  readonly fetch?: Fetch
+  readonly fetch_timeout_ms?: number
+  readonly on_key_failure?: (issuer: string, error: unknown) => void
+}
+
+export interface TokenVerifier {
+  verify(token: string): Promise<VerifiedToken>
+  /** The same answer without waiting, when this very token was verified a moment ago. */
+  cached(token: string): VerifiedToken | undefined
+}
+
+export const MAX_TOKEN_BYTES = 8192
+export const MAX_LIFETIME_S = 24 * 60 * 60
+
+const SKEW_S = 30
+const MAX_ROLES = 32
+const MAX_TEXT_LENGTH = 255
+/** Also how long a token may outlive the withdrawal of its key. */
+const CACHE_LIFE_MS = 60_000
+const CACHE_MAX = 10_000
+
+const COMPACT_JWS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/
+/** Each of these changes how the rest is to be read, so a verifier that skipped over it would read something else. */
+const UNREADABLE_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc']
+const TOKEN_TYPES = ['jwt', 'at+jwt']
+
+interface Authority {
+  readonly issuer: TrustedIssuer
+  readonly keys: KeySet
+}
+
+interface Validity {
+  readonly not_before_s: number
+  readonly expires_at_s: number
+}
+
+interface CacheEntry {
+  readonly verified: VerifiedToken
+  readonly validity: Validity
+  readonly verified_at_ms: number
+}
+
+type JsonObject = ReadonlyMap<string, unknown>
+
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { knownRoles, now = Date.now } = options
+  const authorities = new Map<unknown, Authority>()
+  for (const issuer of options.issuers) {
+    checkConfiguration(issuer, knownRoles)
+    if (authorities.has(issuer.issuer)) throw new Error(`token issuer ${issuer.issuer} is configured twice`)
+    authorities.set(issuer.issuer, { issuer, keys: keySetOf(issuer, options) })
+  }
+  const cache = new LRUCache<string, CacheEntry>({ max: options.cache_max ?? CACHE_MAX })
+
+  function cached(token: string): VerifiedToken | undefined {
+    if (token.length > MAX_TOKEN_BYTES) return undefined
+    const entry = cache.get(fingerprint(token))
+    if (!entry) return undefined
+    const now_ms = now()
+    const age_ms = now_ms - entry.verified_at_ms
+    // A negative age means that the clock was set back: then nothing is known about the entry's age.
+    const is_fresh = age_ms >= 0 && age_ms < CACHE_LIFE_MS
+    return is_fresh && timing(entry.validity, now_ms / 1000) === 'current' ? entry.verified : undefined
+  }
+
+  async function verify(token: string): Promise<VerifiedToken> {
+    const known = cached(token)
+    if (known) return known
+    const { header, payload } = readCompactJws(token)
+    const authority = authorities.get(payload.get('iss')) ?? fail('token_invalid')
+    await checkSignature(token, header, authority)
+    const { verified, validity } = readClaims(payload, authority.issuer, knownRoles)
+    const now_ms = now()
+    const when = timing(validity, now_ms / 1000)
+    if (when !== 'current') fail(when === 'past' ? 'token_expired' : 'token_invalid')
+    cache.set(fingerprint(token), { verified, validity, verified_at_ms: now_ms })
+    return verified
+  }
+
+  return { verify, cached }
+}
+
+/** Never the system tenant, whose rows belong to everybody. */
+export function isTenantId(value: unknown): value is string {
+  return typeof value === 'string' && isUuid(value) && value !== SYSTEM_TENANT
+}
+
+/** Text that a log, a column and a terminal can all hold: no control characters, no lone surrogates. */
+export function isPlainText(value: unknown): value is string {
+  return (
+    typeof value === 'string' && value.length > 0 && value.length <= MAX_TEXT_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(value)
+  )
+}
+
+function keySetOf(issuer: TrustedIssuer, options: TokenVerifierOptions): KeySet {
+  const { now, fetch, fetch_timeout_ms, on_key_failure } = options
+  return createKeySet(issuer.keys, {
+    ...(now && { now }),
+    ...(fetch && { fetch }),
+    ...(fetch_timeout_ms && { timeout_ms: fetch_timeout_ms }),
+    ...(on_key_failure && { on_failure: (error: unknown) => on_key_failure(issuer.issuer, error) }),
+  })
+}
+
+/** A mistake here would open a door for everyone, so it stops the process instead of a request. */
+function checkConfiguration(trusted: TrustedIssuer, knownRoles: ReadonlySet<string>): void {
+  const { issuer, audience, algorithms, tenants, role_map, keys, built_in } = trusted
+  const insist = (holds: boolean, rule: string) => {
+    if (!holds) throw new Error(`token issuer ${issuer}: ${rule}`)
+  }
+  insist(issuer !== '' && audience !== '', 'issuer and audience must not be empty')
+  insist(algorithms.length > 0, 'at least one algorithm is needed')
+  insist(
+    algorithms.every((alg) => ['RS256', 'ES256', 'EdDSA'].includes(alg)),
+    'only RS256, ES256 and EdDSA are trusted',
+  )
+  insist(tenants !== '*' || built_in, 'only the built-in issuer may speak for every tenant')
+  insist(tenants === '*' || tenants.every(isTenantId), 'a tenant must be a lower-case UUID and not the system tenant')
+  insist(role_map !== null || built_in, 'an external issuer needs a map of roles')
+  const unknown = Object.values(role_map ?? {})
+    .flat()
+    .filter((role) => !knownRoles.has(role))
+  insist(unknown.length === 0, `its map names unknown roles: ${unknown.join(', ')}`)
+  insist(keys.kind !== 'oidc' || keys.issuer_url === issuer, 'discovery must be asked of the issuer itself')
+}
+
+function fingerprint(token: string): string {
+  return hash('sha256', token, 'base64')
+}
+
+function readCompactJws(token: string): { header: JsonObject; payload: JsonObject } {
+  const segments = token.length <= MAX_TOKEN_BYTES ? COMPACT_JWS.exec(token) : null
+  if (!segments) fail('token_invalid')
+  const [, header = '', payload = '', signature = ''] = segments
+  decodeBase64url(signature)
+  return { header: readObject(decodeBase64url(header)), payload: readObject(decodeBase64url(payload)) }
+}
+
+/** Encoding again finds left-over bits: a signature must have one spelling, or a token has many fingerprints. */
+function decodeBase64url(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : fail('token_invalid')
+}
+
+/** A map instead of an object, since an object inherits names that nobody signed. */
+function readObject(bytes: Buffer): JsonObject {
+  let value: unknown
+  try {
+    value = readJson(bytes)
+  } catch {
+    // Its account of what is wrong and where is meant for bodies, not for whoever made this token.
+    fail('token_invalid')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) fail('token_invalid')
+  return new Map(Object.entries(value))
+}
+
+async function checkSignature(token: string, header: JsonObject, { issuer, keys }: Authority): Promise<void> {
+  const alg = issuer.algorithms.find((allowed) => allowed === header.get('alg')) ?? fail('token_invalid')
+  const kid = header.get('kid')
+  const typ = header.get('typ')
+  const is_readable =
+    (kid === undefined || isPlainText(kid)) &&
+    (typ === undefined || (typeof typ === 'string' && TOKEN_TYPES.includes(typ.toLowerCase()))) &&
+    !UNREADABLE_HEADERS.some((name) => header.has(name))
+  if (!is_readable) fail('token_invalid')
+  const key = (await keys.find(alg, kid)) ?? fail('token_invalid')
+  await compactVerify(token, key, { algorithms: [alg] }).catch(() => fail('token_invalid'))
+}
+
+/** Everything a signed token says, except whether its time has come. */
+function readClaims(
+  payload: JsonObject,
+  issuer: TrustedIssuer,
+  knownRoles: ReadonlySet<string>,
+): { verified: VerifiedToken; validity: Validity } {
+  const subject = plainText(payload.get('sub'))
+  const token_id = plainText(payload.get('jti'))
+  const issued_at_s = seconds(payload.get('iat'))
+  const expires_at_s = seconds(payload.get('exp'))
+  const nbf = payload.get('nbf')
+  const name = payload.get('name')
+  const lifetime_s = expires_at_s - issued_at_s
+  if (lifetime_s <= 0 || lifetime_s > MAX_LIFETIME_S) fail('token_invalid')
+  if (!isMeantFor(issuer.audience, payload.get('aud'))) fail('token_invalid')
+  const verified: VerifiedToken = Object.freeze({
+    issuer: issuer.issuer,
+    subject,
+    token_id,
+    tenant_id: readTenant(payload.get(issuer.tenant_claim), issuer),
+    roles: Object.freeze(readRoles(payload.get(issuer.roles_claim), issuer, knownRoles)),
+    issued_at_s,
+    expires_at_s,
+    principal: issuer.built_in ? builtInPrincipal(subject) : externalPrincipal(issuer.issuer, subject),
+    // A name is decoration: an unfit one is left out, since nothing is decided by it.
+    display_name: isPlainText(name) ? name : null,
+    built_in: issuer.built_in,
+  })
+  const not_before_s = Math.max(issued_at_s, nbf === undefined ? 0 : seconds(nbf))
+  return { verified, validity: { not_before_s, expires_at_s } }
+}
+
+function timing({ not_before_s, expires_at_s }: Validity, now_s: number): 'future' | 'current' | 'past' {
+  if (now_s < not_before_s - SKEW_S) return 'future'
+  return now_s < expires_at_s + SKEW_S ? 'current' : 'past'
+}
+
+function plainText(value: unknown): string {
+  return isPlainText(value) ? value : fail('token_invalid')
+}
+
+function seconds(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : fail('token_invalid')
+}
+
+function isMeantFor(audience: string, aud: unknown): boolean {
+  if (!Array.isArray(aud)) return aud === audience
+  return aud.includes(audience) && aud.every((entry) => typeof entry === 'string')
+}
+
+function readTenant(claim: unknown, { tenants }: TrustedIssuer): string {
+  if (claim === undefined || claim === null) fail('tenant_context_missing')
+  if (!isTenantId(claim)) fail('token_invalid')
+  return tenants === '*' || tenants.includes(claim) ? claim : fail('token_invalid')
+}
+
+function readRoles(claim: unknown, { role_map }: TrustedIssuer, knownRoles: ReadonlySet<string>): string[] {
+  if (!Array.isArray(claim) || claim.length > MAX_ROLES) fail('token_invalid')
+  const names = claim.map(plainText)
+  const ours = role_map ? names.flatMap((name) => (Object.hasOwn(role_map, name) ? (role_map[name] ?? []) : [])) : names
+  return ours.every((role) => knownRoles.has(role)) ? [...new Set(ours)] : fail('token_invalid')
+}
+
+function builtInPrincipal(subject: string): Principal {
+  const [, kind, id] = /^(user|key):(.+)$/.exec(subject) ?? []
+  return id !== undefined && isUuid(id) ? `${kind === 'key' ? 'key' : 'user'}:${id}` : fail('token_invalid')
+}
+
+/** The same person is the same row on every visit: a version 8 UUID made of the issuer and its name for them. */
+function externalPrincipal(issuer: string, subject: string): Principal {
+  const bytes = createHash('sha256').update(`${issuer}\0${subject}`).digest().subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const id = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return `user:${id}`
+}

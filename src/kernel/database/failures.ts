@@ -1,0 +1,64 @@
+/**
+ * What a PostgreSQL or connection failure means to a client. PostgreSQL's own words (message, detail, hint, where) never
+ * leave the process: they may quote another tenant's row.
+ */
+import { Problem } from '../problem.ts'
+
+interface DatabaseFailure extends Error {
+  readonly code?: string
+  readonly constraint?: string
+}
+
+const DOWN = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'EACCES'])
+const DOWN_STATES = /^(08...|57P0[1235]|53300|53400|58...)$/
+const DOWN_WORDS =
+  /Connection terminated|connection error and is not queryable|Client was closed|timeout exceeded when trying to connect|server closed the connection/i
+
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as DatabaseFailure
+  if (code !== undefined && (DOWN.has(code) || DOWN_STATES.test(code))) return true
+  return DOWN_WORDS.test(error.message)
+}
+
+export function isRetryable(error: unknown): boolean {
+  const code = (error as DatabaseFailure | null)?.code
+  return code === '40001' || code === '40P01'
+}
+
+/** The connection died while COMMIT was under way: the change may or may not be there. */
+export function unknownOutcome(cause: unknown): Problem {
+  const problem = new Problem('dependency_unavailable', {
+    detail:
+      'The database connection was lost while the change was being committed, so its outcome is unknown. ' +
+      'Repeat the request with the same Idempotency-Key: it will take effect at most once.',
+    retry_after_s: 1,
+  })
+  problem.cause = cause
+  return problem
+}
+
+/** Constraint name → problem. Modules declare theirs; an unmapped unique violation is still a 409, never a 500. */
+export type ConstraintProblems = Readonly<
+  Record<string, readonly [code: 'duplicate' | 'conflict' | 'not_found' | 'approval_own_request', detail: string]>
+>
+const constraints = new Map<string, ConstraintProblems[string]>()
+
+export function declareConstraints(problems: ConstraintProblems): void {
+  for (const [name, problem] of Object.entries(problems)) constraints.set(name, problem)
+}
+
+export function translate(error: unknown): unknown {
+  if (error instanceof Problem || !(error instanceof Error)) return error
+  const { code, constraint } = error as DatabaseFailure
+  const become = (problem: Problem) => Object.assign(problem, { cause: error })
+  if (isConnectionFailure(error)) return become(new Problem('dependency_unavailable', { retry_after_s: 2 }))
+  const declared = constraint === undefined ? undefined : constraints.get(constraint)
+  if (declared) return become(new Problem(declared[0], declared[1]))
+  if (code === '23505') return become(new Problem('duplicate'))
+  // Cancelled by statement or lock time-out, or still contended after all repetitions.
+  if (code === '57014' || code === '55P03' || isRetryable(error)) {
+    return become(new Problem('overloaded', { retry_after_s: 1 }))
+  }
+  return error
+}

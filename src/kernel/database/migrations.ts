@@ -1,0 +1,120 @@
+/**
+ * Forward-only migrations: plain SQL files, one transaction each, recorded with a checksum. Any number of processes may
+ * start at once; an advisory lock lets one of them migrate while the others wait and then find nothing to do.
+ */
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import pg from 'pg'
+
+export interface Migration {
+  readonly version: string
+  readonly name: string
+  readonly checksum: string
+  readonly sql: string
+}
+
+const LOCK = 7_205_759_403_792_793n
+
+export function readMigrations(folder: string): Migration[] {
+  const files = fs
+    .readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+  return files.map((file, index) => {
+    const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
+    if (!version || !name) throw new Error(`migration file ${file} must be named NNNN_verb_noun.sql`)
+    if (Number(version) !== index + 1) throw new Error(`migration ${file} leaves a gap: expected number ${index + 1}`)
+    const sql = fs.readFileSync(path.join(folder, file), 'utf8')
+    return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+export const latestVersion = (migrations: readonly Migration[]): string => migrations.at(-1)?.version ?? '0000'
+
+/** What is applied, without changing anything. An empty database gives an empty list. */
+async function applied(client: pg.Client): Promise<Map<string, string>> {
+  const known = await client.query<{ exists: boolean }>("select to_regclass('app.migration') is not null as exists")
+  if (!known.rows[0]?.exists) return new Map()
+  const { rows } = await client.query<{ version: string; checksum: string }>(
+    'select version, checksum from app.migration order by version',
+  )
+  return new Map(rows.map((row) => [row.version, row.checksum]))
+}
+
+export interface MigrationPlan {
+  readonly current: string
+  readonly expected: string
+  readonly pending: readonly Migration[]
+}
+
+async function planOn(client: pg.Client, migrations: readonly Migration[]): Promise<MigrationPlan> {
+  const done = await applied(client)
+  for (const migration of migrations) {
+    const checksum = done.get(migration.version)
+    if (checksum !== undefined && checksum !== migration.checksum) {
+      throw new Error(
+        `Migration ${migration.version}_${migration.name} was changed after it was applied. ` +
+          'Restore the file as it was and put the change into a new migration.',
+      )
+    }
+  }
+  const pending = migrations.filter((migration) => !done.has(migration.version))
+  return { current: [...done.keys()].at(-1) ?? '0000', expected: latestVersion(migrations), pending }
+}
+
+export async function planMigrations(
+  config: pg.ClientConfig,
+  migrations: readonly Migration[],
+): Promise<MigrationPlan> {
+  return withMigrator(config, (client) => planOn(client, migrations))
+}
+
+/** Applies what is pending, as app_owner through the migrator role. Returns what this call applied. */
+export async function migrate(
+  config: pg.ClientConfig,
+  migrations: readonly Migration[],
+  onStep: (text: string) => void = () => {},
+): Promise<readonly Migration[]> {
+  return withMigrator(config, async (client) => {
+    await client.query('select pg_advisory_lock($1)', [LOCK.toString()])
+    const { pending } = await planOn(client, migrations)
+    for (const migration of pending) {
+      onStep(`migration ${migration.version} ${migration.name.replaceAll('_', ' ')}`)
+      await apply(client, migration)
+    }
+    return pending
+  })
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query('set local role app_owner')
+    await client.query("select set_config('app.actor', 'operator:migrate', true)")
+    await client.query(migration.sql)
+    await client.query('insert into app.migration (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new Error(`Migration ${migration.version}_${migration.name} failed: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+}
+
+async function withMigrator<T>(config: pg.ClientConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(config)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query('set role app_owner')
+    return await body(client)
+  } finally {
+    await client.end()
+  }
+}

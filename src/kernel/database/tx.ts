@@ -1,0 +1,188 @@
+/**
+ * The only way to reach tenant data. One function owns connect, tenant setting, commit and release; the handle it gives
+ * dies with its transaction, so a stray promise cannot run as the next tenant. No other code obtains a client.
+ */
+import pg from 'pg'
+import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
+import { type FlightResult, fly, type Statement } from './flight.ts'
+import { Gate } from './gate.ts'
+import { wireTypes } from './wire-types.ts'
+
+/** Whose data, on whose behalf. `actor` is written to every row's provenance and required by the database. */
+export interface Scope {
+  readonly tenant_id: string
+  readonly actor: string
+}
+
+export interface Tx extends Scope {
+  /** All rows. */
+  query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
+  /** The first row, for statements that give none or one. */
+  find<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
+  /** How many rows were changed. */
+  run(text: string, values?: readonly unknown[]): Promise<number>
+}
+
+export type TxMode = 'one' | 'read' | 'write' | 'self'
+
+export interface DatabaseOptions {
+  readonly connection: pg.PoolConfig
+  readonly max: number
+  /** Named statements need a direct connection or PgBouncer >= 1.21. */
+  readonly prepared: boolean
+  readonly statement_timeout_ms: number
+  readonly wait_ms: number
+  readonly onIdleError?: (error: Error) => void
+}
+
+const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
+  set_config('statement_timeout', $3, true), set_config('idle_in_transaction_session_timeout', $4, true)`
+const CONTEXT_READ_ONLY = `${CONTEXT}, set_config('transaction_read_only', 'on', true)`
+const BEGIN_READ = 'begin isolation level repeatable read read only'
+const WRITE_ATTEMPTS = 4
+
+export class Database {
+  readonly gate: Gate
+  readonly #pool: pg.Pool
+  readonly #options: DatabaseOptions
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options
+    this.gate = new Gate({ size: options.max, wait_ms: options.wait_ms })
+    this.#pool = new pg.Pool({
+      ...options.connection,
+      max: options.max,
+      connectionTimeoutMillis: options.wait_ms,
+      idleTimeoutMillis: 30_000,
+      types: wireTypes,
+    })
+    // An idle client whose server went away: the pool drops it by itself, but without a listener Node would exit.
+    this.#pool.on('error', (error) => options.onIdleError?.(error))
+  }
+
+  /** Exactly one read-only query, sent together with the tenant setting in one round trip. */
+  async one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#withClient(scope, async (client) => {
+      let used = false
+      const send = async (statement: Statement) => {
+        if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
+        used = true
+        const flight = [this.#context(scope, CONTEXT_READ_ONLY), statement]
+        return (await fly(client, flight, this.#options.prepared))[1] as FlightResult
+      }
+      return body(handle(scope, send))
+    })
+  }
+
+  /** Several queries on one snapshot. */
+  read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#withClient(scope, (client) => this.#transaction(client, scope, BEGIN_READ, body))
+  }
+
+  /** Changes, committed together or not at all; repeated when PostgreSQL asks for it (serialisation, deadlock). */
+  async write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#withClient(scope, (client) => this.#transaction(client, scope, 'begin', body))
+      } catch (error) {
+        if (!isRetryable(error) || attempt === WRITE_ATTEMPTS) throw translate(error)
+        await new Promise((resolve) => setTimeout(resolve, attempt * 5 + Math.random() * 10))
+      }
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  #context(scope: Scope, text: string): Statement {
+    const timeout = String(this.#options.statement_timeout_ms)
+    return { text, values: [scope.tenant_id, scope.actor, timeout, timeout] }
+  }
+
+  async #withClient<T>(scope: Scope, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    await this.gate.enter(scope.tenant_id)
+    try {
+      const client = await this.#pool.connect()
+      let broken: Error | undefined
+      const onError = (error: Error) => {
+        broken = error
+      }
+      client.on('error', onError)
+      try {
+        return await body(client)
+      } catch (error) {
+        if (isConnectionFailure(error) || error instanceof UnknownState) broken = error as Error
+        throw error instanceof UnknownState ? error.cause : error
+      } finally {
+        client.off('error', onError)
+        client.release(broken)
+      }
+    } catch (error) {
+      // write() still has to see whether PostgreSQL asked for a repetition.
+      throw isRetryable(error) ? error : translate(error)
+    } finally {
+      this.gate.leave(scope.tenant_id)
+    }
+  }
+
+  async #transaction<T>(client: pg.PoolClient, scope: Scope, begin: string, body: (tx: Tx) => Promise<T>): Promise<T> {
+    const { prepared } = this.#options
+    // BEGIN and the tenant setting travel with the first query: nothing is sent before there is something to ask.
+    let pending: Statement[] = [{ text: begin, values: [] }, this.#context(scope, CONTEXT)]
+    let open = true
+    let tail: Promise<unknown> = Promise.resolve()
+    const send = (statement: Statement): Promise<FlightResult> => {
+      if (!open) return Promise.reject(new Error('transaction handle used after it ended'))
+      const next = tail.then(async () => {
+        const flight = [...pending, statement]
+        pending = []
+        return (await fly(client, flight, prepared)).at(-1) as FlightResult
+      })
+      tail = next.catch(() => {})
+      return next
+    }
+    try {
+      const result = await body(handle(scope, send))
+      open = false
+      await tail
+      if (pending.length > 0) return result
+      await commit(client)
+      return result
+    } catch (error) {
+      open = false
+      await tail
+      if (pending.length === 0 && !isConnectionFailure(error) && !(error instanceof UnknownState)) {
+        await client.query('rollback').catch((cause: Error) => {
+          throw new UnknownState('rollback', { cause: error instanceof Error ? error : cause })
+        })
+      }
+      throw error
+    }
+  }
+}
+
+/** A client that could not be rolled back must be destroyed, whatever the error that led there. */
+class UnknownState extends Error {}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  let command: string
+  try {
+    ;({ command } = await client.query('commit'))
+  } catch (error) {
+    if (isConnectionFailure(error)) throw new UnknownState('commit', { cause: unknownOutcome(error) })
+    throw error
+  }
+  // COMMIT of an aborted transaction answers ROLLBACK without any error.
+  if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
+}
+
+function handle(scope: Scope, send: (statement: Statement) => Promise<FlightResult>): Tx {
+  return {
+    tenant_id: scope.tenant_id,
+    actor: scope.actor,
+    query: async (text, values = []) => (await send({ text, values })).rows as never,
+    find: async (text, values = []) => (await send({ text, values })).rows[0] as never,
+    run: async (text, values = []) => (await send({ text, values })).count,
+  }
+}

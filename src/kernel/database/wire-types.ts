@@ -1,0 +1,48 @@
+/**
+ * How PostgreSQL values become wire values, so that a row is already the JSON a client sees: timestamps stay RFC 3339
+ * text with their microseconds (keyset cursors need them), bigints are numbers only while exact.
+ */
+import pg from 'pg'
+
+type Parser = (text: string) => unknown
+
+function timestamp(text: string): string {
+  // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'. Connections run in UTC; others are converted.
+  if (text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, -3)}Z`
+  if (text.includes('infinity')) return text
+  return new Date(text.replace(' ', 'T')).toISOString()
+}
+
+function exactInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new Error('a bigint column left the exact range of JSON numbers')
+  return value
+}
+
+const own = new Map<number, Parser>([
+  [20, exactInteger],
+  [1082, (text) => text],
+  [1184, timestamp],
+  [1700, (text) => text],
+])
+
+const textArrayOf = (parse: Parser) => {
+  const split = (pg.types.getTypeParser as (oid: number) => unknown)(1009) as (text: string) => (string | null)[]
+  return (text: string) => split(text).map((item) => (item === null ? null : parse(item)))
+}
+own.set(1016, textArrayOf(exactInteger))
+own.set(1185, textArrayOf(timestamp))
+own.set(
+  2951,
+  textArrayOf((text) => text),
+)
+
+export function parserFor(oid: number): Parser {
+  return own.get(oid) ?? (pg.types.getTypeParser(oid) as Parser)
+}
+
+/** The same parsers in the shape `pg` wants for its own queries. */
+export const wireTypes = {
+  getTypeParser: (oid: number, format?: string) =>
+    format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : parserFor(oid),
+} as unknown as pg.CustomTypesConfig

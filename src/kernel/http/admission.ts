@@ -1,0 +1,91 @@
+/**
+ * Who may come in: token, standing of tenant and principal, rate limits, role, in this order. Gives the actor a handler
+ * works for, or the problem the fixed order of evaluation asks for.
+ */
+import type { Role } from '../auth/roles.ts'
+import type { Standing, Standings } from '../auth/standing.ts'
+import type { TokenVerifier, VerifiedToken } from '../auth/token-verifier.ts'
+import type { Limits } from '../limits.ts'
+import { fail, Problem } from '../problem.ts'
+import type { Actor, Route } from '../route.ts'
+
+export interface Admission {
+  readonly actor: Actor
+  readonly standing: Standing
+  /** RateLimit headers for the answer. */
+  readonly headers: Record<string, string>
+}
+
+export interface AdmissionDeps {
+  readonly verifier: TokenVerifier
+  readonly standings: Standings
+  readonly limits: Limits
+  /** Makes the user row of a person an external issuer vouches for, the first time this process sees them. */
+  readonly onFirstSight: (token: VerifiedToken) => Promise<void>
+}
+
+const SCHEME = /^Bearer +([^\s]+)$/i
+
+export function createAdmission({ verifier, standings, limits, onFirstSight }: AdmissionDeps) {
+  const refuse = (address: string, problem: Problem): never => {
+    const taken = limits.takeAnonymous(address)
+    if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s })
+    throw problem
+  }
+
+  const verify = async (header: string | undefined, address: string): Promise<VerifiedToken> => {
+    if (header === undefined || header === '') return refuse(address, new Problem('token_missing'))
+    const token = SCHEME.exec(header)?.[1]
+    if (token === undefined) return refuse(address, new Problem('token_invalid'))
+    const known = verifier.cached(token)
+    if (known) return known
+    if (!limits.anonymousMayTry(address)) fail('rate_limited', { retry_after_s: 1 })
+    try {
+      const verified = await verifier.verify(token)
+      if (!verified.built_in) await onFirstSight(verified)
+      return verified
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) return refuse(address, error)
+      throw error
+    }
+  }
+
+  return async function admit(route: Route, header: string | undefined, address: string): Promise<Admission> {
+    const token = await verify(header, address)
+    const standing = await standings.get(token.tenant_id)
+    if (!standing) return refuse(address, new Problem('token_invalid'))
+    if (standing.state === 'suspended') return refuse(address, new Problem('tenant_suspended'))
+    if (standing.denied.has(`token:${token.token_id}`) || standing.denied.has(token.principal)) {
+      return refuse(address, new Problem('token_revoked'))
+    }
+    const headers = limits.takePrincipal(token.tenant_id, token.principal, standing)
+    const actor: Actor = {
+      principal: token.principal,
+      tenant_id: token.tenant_id,
+      roles: token.roles as readonly Role[],
+      name: token.display_name,
+      token_id: token.token_id,
+      issuer: token.issuer,
+      issued_at_s: token.issued_at_s,
+      expires_at_s: token.expires_at_s,
+    }
+    if (!actor.roles.some((role) => route.roles.includes(role))) {
+      fail('role_required', {
+        detail: `This operation needs one of the roles ${route.roles.join(', ')}.`,
+        headers,
+        members: { required_roles: route.roles },
+      })
+    }
+    return { actor, standing, headers }
+  }
+}
+
+/** 406 unless the caller takes what the operation sends. */
+export function expectAcceptable(accept: string | undefined, mediaType: string): void {
+  if (accept === undefined || accept === '') return
+  const [type] = mediaType.split('/') as [string]
+  const wanted = accept.split(',').map((part) => (part.split(';')[0] as string).trim().toLowerCase())
+  if (wanted.some((name) => name === '*/*' || name === `${type}/*` || name === mediaType || name === '')) return
+  if (mediaType === 'application/json' && wanted.includes('application/problem+json')) return
+  fail('not_acceptable', `This operation answers ${mediaType}.`)
+}

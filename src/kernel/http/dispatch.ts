@@ -1,0 +1,144 @@
+/**
+ * Runs a declared route in its transaction mode and gives an answer ready to send. Idempotency and four eyes wrap the
+ * handler inside the same transaction as its effect; no transaction is open while a client is waited for.
+ */
+import type { Readable } from 'node:stream'
+import type { Scope, Tx } from '../database/tx.ts'
+import type { JobRow } from '../job/queries.ts'
+import type { Kernel } from '../kernel.ts'
+import { propose } from '../request/governed.ts'
+import { type Answer, fingerprintOf, type Idempotency, once } from '../request/idempotency.ts'
+import { etagOf } from '../revision.ts'
+import { type Actor, isStreamed, type RequestFacts, type Route } from '../route.ts'
+import type { TSchema } from '../schema.ts'
+import { schemaFault } from './validation.ts'
+
+export interface Inputs {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly request: RequestFacts
+}
+
+export type Outcome =
+  | Answer
+  | {
+      readonly status: number
+      readonly headers: Record<string, string>
+      readonly stream: AsyncIterable<string | Uint8Array>
+    }
+
+export interface DispatchOptions {
+  readonly kernel: Kernel
+  readonly idempotency_key: Buffer
+  /** In tests: a reply that breaks its declared contract is an internal error. */
+  readonly strict_replies: boolean
+}
+
+export function createDispatch({ kernel, idempotency_key, strict_replies }: DispatchOptions) {
+  const present = (route: Route, value: unknown): Answer => {
+    const [status, schema] = route.reply
+    if (status === 204) return { status, headers: {}, body: undefined }
+    if (strict_replies && schema && !isStreamed(schema)) {
+      const body = JSON.parse(JSON.stringify(value)) as unknown
+      const fault = schemaFault(schema as TSchema, body)
+      if (fault) throw new Error(`${route.id} broke its declared reply: ${fault}`)
+    }
+    return { status, headers: headersOf(route, value), body: JSON.stringify(value) }
+  }
+
+  /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
+  const effect = (
+    tx: Tx,
+    route: Route,
+    inputs: Pick<Inputs, 'params' | 'body'>,
+    idempotency: Idempotency | undefined,
+    fingerprint: string,
+    handle: () => Promise<unknown>,
+  ): Promise<Answer> =>
+    once(tx, idempotency, fingerprint, async () => {
+      const waiting = await propose(tx, route, inputs, handle)
+      if (!waiting) return present(route, await handle())
+      return {
+        status: 202,
+        headers: { location: `/api/change-requests/${waiting.cr_id}` },
+        body: JSON.stringify(waiting),
+      }
+    })
+
+  return async function dispatch(
+    route: Route,
+    actor: Actor,
+    inputs: Inputs,
+    idempotencyKey: string | undefined,
+  ): Promise<Outcome> {
+    const scope: Scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+    const common = { ...inputs, actor, kernel }
+    const { transactions } = kernel
+    const idempotency: Idempotency | undefined =
+      route.method === 'POST' && idempotencyKey !== undefined
+        ? { principal: actor.principal, operation: route.id, key: idempotencyKey, secret: route.secret ?? false }
+        : undefined
+    if (route.tx === 'write') {
+      const fingerprint = idempotency
+        ? fingerprintOf(idempotency_key, {
+            params: inputs.params ?? null,
+            query: inputs.query ?? null,
+            body: inputs.body ?? null,
+          })
+        : ''
+      const answer = await transactions.write(scope, (tx) =>
+        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle({ ...common, tx })),
+      )
+      if (route.starts) kernel.jobs.nudge()
+      return answer
+    }
+    if (route.tx === 'self') return runSelf(route, scope, common, idempotency)
+    const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle({ ...common, tx }))
+    return outcomeOf(route, value)
+  }
+
+  async function runSelf(
+    route: Route,
+    scope: Scope,
+    common: object,
+    idempotency: Idempotency | undefined,
+  ): Promise<Outcome> {
+    const { transactions } = kernel
+    // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
+    let settled: Answer | undefined
+    const value = await route.handle({
+      ...common,
+      read: <T>(body: (tx: Tx) => Promise<T>) => transactions.read(scope, body),
+      write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
+      settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
+        settled = await transactions.write(scope, (tx) =>
+          once(tx, idempotency, fingerprint, async () => present(route, await body(tx))),
+        )
+        return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
+      },
+    })
+    return settled ?? outcomeOf(route, value)
+  }
+
+  function outcomeOf(route: Route, value: unknown): Outcome {
+    const [status, schema] = route.reply
+    if (!isStreamed(schema)) return present(route, value)
+    return {
+      status,
+      headers: { 'content-type': schema.media_type, ...headersOf(route, value) },
+      stream: value as Readable,
+    }
+  }
+}
+
+function headersOf(route: Route, value: unknown): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (route.location) headers['location'] = `/api${route.location(value)}`
+  if (route.starts) {
+    headers['location'] = `/api/jobs/${(value as JobRow).job_id}`
+    headers['retry-after'] = '1'
+  }
+  if (route.revisioned) headers['etag'] = etagOf((value as { revision: number }).revision)
+  return route.headers ? { ...headers, ...route.headers(value) } : headers
+}

@@ -1,0 +1,96 @@
+/** Headers every answer carries, request and trace ids, CORS where origins are listed, and answers to requests that never reached the router. */
+import { randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Problem, type ProblemCode, problemBody } from '../problem.ts'
+import { isUuid, uuidv7 } from '../uuid.ts'
+
+const securityHeaders: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** A caller's id is taken over when it is a UUID, so that it can stand in the problem's `instance`. */
+export function readRequestId(header: string | string[] | undefined): string {
+  const given = typeof header === 'string' ? header.toLowerCase() : ''
+  return isUuid(given) ? given : uuidv7()
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+/** Same trace, our own span. */
+export function traceOut(header: string | string[] | undefined): string | undefined {
+  const match = typeof header === 'string' ? TRACEPARENT.exec(header) : null
+  if (!match || /^0+$/.test(match[1] as string)) return undefined
+  return `00-${match[1]}-${randomBytes(8).toString('hex')}-${match[3]}`
+}
+
+export interface Cors {
+  allows(origin: string | undefined): boolean
+  /** Answers a preflight of a listed origin; false when it is none. */
+  preflight(request: FastifyRequest, reply: FastifyReply): boolean
+}
+
+export function createCors(origins: readonly string[]): Cors {
+  const listed = new Set(origins)
+  const allows = (origin: string | undefined): boolean => origin !== undefined && listed.has(origin)
+  return {
+    allows,
+    preflight: (request, reply) => {
+      if (request.method !== 'OPTIONS' || !allows(request.headers.origin)) return false
+      if (request.headers['access-control-request-method'] === undefined) return false
+      void reply
+        .status(204)
+        .headers({
+          'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+          'access-control-allow-headers':
+            'authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id, traceparent',
+          'access-control-max-age': '600',
+        })
+        .send()
+      return true
+    },
+  }
+}
+
+export function createBaseHeaders(cors: Cors) {
+  return (origin: string | undefined, reply: FastifyReply): void => {
+    reply.headers(securityHeaders)
+    if (!cors.allows(origin)) return
+    reply.headers({
+      'access-control-allow-origin': origin as string,
+      'access-control-expose-headers':
+        'location, retry-after, etag, link, ratelimit, ratelimit-policy, x-request-id, idempotency-replayed',
+      vary: 'origin',
+      'cross-origin-resource-policy': 'cross-origin',
+    })
+  }
+}
+
+const rawCodes: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  METHOD: 'method_not_allowed',
+}
+
+/** Bad HTTP, too large headers, CONNECT: Node's parser gives up before any route, so the answer is written by hand. */
+export function answerRawSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const problem = new Problem(rawCodes[error.code ?? ''] ?? 'malformed_request')
+  const body = JSON.stringify(problemBody(problem, uuidv7()))
+  const lines = [
+    `HTTP/1.1 ${problem.status} Refused`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
+    ...(problem.status === 405 ? ['allow: GET, POST, PUT, PATCH, DELETE'] : []),
+    'connection: close',
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+}

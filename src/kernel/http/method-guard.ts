@@ -1,0 +1,32 @@
+/** 405 with Allow for a path that exists under another method, answered before anything else, whatever the method is called. */
+import { fail } from '../problem.ts'
+import type { Route } from '../route.ts'
+
+export function createMethodGuard(routes: readonly { readonly method: string; readonly url: string }[]) {
+  const exact = new Map<string, Set<string>>()
+  const patterns = new Map<string, { regex: RegExp; methods: Set<string> }>()
+  for (const { method, url } of routes) {
+    if (!url.includes(':')) {
+      exact.set(url, (exact.get(url) ?? new Set()).add(method))
+      continue
+    }
+    const source = url.replace(/[.+*?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
+    const entry = patterns.get(url) ?? { regex: new RegExp(`^${source}$`), methods: new Set<string>() }
+    entry.methods.add(method)
+    patterns.set(url, entry)
+  }
+
+  /** Called only when the router found nothing, so the scan costs nothing on served requests. */
+  return (path: string): void => {
+    const allowed = new Set(exact.get(path))
+    for (const { regex, methods } of patterns.values()) {
+      if (regex.test(path)) for (const method of methods) allowed.add(method)
+    }
+    if (allowed.size === 0) return
+    fail('method_not_allowed', { headers: { allow: [...allowed].sort().join(', ') } })
+  }
+}
+
+/** Every URL a route answers at. */
+export const urlsOf = (route: Route): string[] =>
+  route.also_at_root ? [`/api${route.path}`, route.path] : [`/api${route.path}`]

@@ -1,0 +1,39 @@
+/** Turns whatever was thrown into the one shape of error a client sees. What it does not know becomes 500 without a word of detail. */
+import { Problem } from '../problem.ts'
+
+interface FrameworkError {
+  readonly code?: string
+  readonly statusCode?: number
+}
+
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code, statusCode } = (error ?? {}) as FrameworkError
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) return new Problem('too_large')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || statusCode === 415) return new Problem('media_type_unsupported')
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return new Problem('malformed_request', 'The body is not as long as Content-Length says.')
+  }
+  if (code === 'FST_ERR_BAD_URL')
+    return new Problem('malformed_request', 'The path is not valid percent-encoded UTF-8.')
+  if (code?.startsWith('FST_') && statusCode !== undefined && statusCode < 500) return new Problem('malformed_request')
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
+    return new Problem('malformed_request', 'The connection ended before the request was complete.')
+  }
+  const internal = new Problem('internal')
+  internal.cause = error
+  return internal
+}
+
+export function problemHeaders(problem: Problem): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json', ...problem.extra.headers }
+  const { retry_after_s } = problem.extra
+  if (retry_after_s !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retry_after_s)))
+  else if (problem.status === 503 || problem.status === 429) headers['retry-after'] = '1'
+  if (problem.status === 401 && headers['www-authenticate'] === undefined) {
+    const error = problem.code === 'token_missing' ? '' : ', error="invalid_token"'
+    headers['www-authenticate'] =
+      `Bearer realm="probity"${error}, resource_metadata="/api/.well-known/oauth-protected-resource"`
+  }
+  return headers
+}

@@ -1,0 +1,334 @@
+/**
+ * The HTTP server: mounts every declared route and keeps the fixed order of evaluation (405, 401, 429, 403, 406, 415, 413,
+ * 400, 422, then the handler). Handlers never see Fastify; whatever goes wrong leaves as problem+json.
+ */
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { readJson } from '../json-text.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Metrics } from '../metrics.ts'
+import { codesOf } from '../openapi.ts'
+import { fail, Problem, problemBody } from '../problem.ts'
+import { decodeQuery, splitQuery } from '../query-text.ts'
+import { readIdempotencyKey } from '../request/idempotency.ts'
+import { isStreamed, type RequestFacts, type Route } from '../route.ts'
+import type { AdmissionDeps } from './admission.ts'
+import { createAdmission, expectAcceptable } from './admission.ts'
+import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
+import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
+import { createMethodGuard, urlsOf } from './method-guard.ts'
+import { problemFrom, problemHeaders } from './problem-reply.ts'
+import { validate } from './validation.ts'
+
+export interface ServerOptions {
+  readonly kernel: Kernel
+  readonly admission: AdmissionDeps
+  readonly metrics: Metrics
+  readonly strict: boolean
+  readonly cors: Cors
+  /** How many proxies in front are trusted to name the client's address. */
+  readonly trusted_proxies: number
+  readonly onObserved?: (facts: { tenant_id: string; principal: string; operation: string; status: number }) => void
+  /** Registers what is not part of the API: the console and the documentation's scripts. */
+  readonly assets?: (app: FastifyInstance) => Promise<Fallback>
+}
+
+/** Answers a request no route matched, for example with the console's page; false when it does not. */
+export type Fallback = (request: FastifyRequest, reply: FastifyReply) => boolean
+
+interface Visit {
+  route: Route | undefined
+  code: string | undefined
+  started_ms: number
+  tenant_id: string | undefined
+  principal: string | undefined
+  input: Awaited<ReturnType<ReturnType<typeof createAdmission>>> | undefined
+  abort: AbortController | undefined
+}
+const visits = new WeakMap<FastifyRequest, Visit>()
+const visitOf = (request: FastifyRequest): Visit => visits.get(request) as Visit
+
+export const JSON_LIMIT_BYTES = 1024 * 1024
+
+export interface HttpServer {
+  readonly app: FastifyInstance
+  /** From now on readiness says 503 and connections are closed after their answer. */
+  drain(): void
+  readonly draining: boolean
+  listen(port: number, host: string): Promise<number>
+  close(): Promise<void>
+}
+
+export async function createServer(options: ServerOptions): Promise<HttpServer> {
+  const { kernel, metrics, strict } = options
+  const admit = createAdmission(options.admission)
+  const dispatch = createDispatch({
+    kernel,
+    idempotency_key: kernel.keyring.derive('idempotency-fingerprint'),
+    strict_replies: strict,
+  })
+  const guardMethod = createMethodGuard(
+    kernel.routes.flatMap((route) => urlsOf(route).map((url) => ({ method: route.method, url }))),
+  )
+  const baseHeaders = createBaseHeaders(options.cors)
+  let draining = false
+
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    bodyLimit: JSON_LIMIT_BYTES,
+    requestTimeout: 300_000,
+    keepAliveTimeout: 72_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    trustProxy: (_address: string, hop: number) => hop < options.trusted_proxies,
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, querystringParser: () => ({}) },
+    genReqId: (raw) => readRequestId(raw.headers['x-request-id']),
+    clientErrorHandler: (error, socket) => answerRawSocket(error as NodeJS.ErrnoException, socket),
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(request as FastifyRequest, reply as unknown as FastifyReply, error)
+    },
+  })
+  app.server.headersTimeout = 10_000
+  app.server.on('connect', (_request, socket) => answerRawSocket({ code: 'METHOD' } as NodeJS.ErrnoException, socket))
+
+  function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+    let problem = problemFrom(error)
+    const visit = visits.get(request)
+    if (strict && visit?.route && !codesOf(visit.route).has(problem.code)) {
+      error = new Error(`${visit.route.id} answered the undeclared problem ${problem.code}`, { cause: error })
+      problem = new Problem('internal')
+    }
+    if (problem.code === 'internal') {
+      metrics.alarms.inc({ reason: isPolicyViolation(error) ? 'policy_violation' : 'internal_error' })
+      kernel.log.error({ err: error, request_id: request.id, operation: visit?.route?.id }, 'internal error')
+    }
+    if (visit) visit.code = problem.code
+    return reply
+      .status(problem.status)
+      .headers({ ...visit?.input?.headers, ...problemHeaders(problem) })
+      .serializer((text: unknown) => text as string)
+      .send(JSON.stringify(problemBody(problem, request.id)))
+  }
+
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  let fallback: Fallback = () => false
+  app.setNotFoundHandler((request, reply) => (fallback(request, reply) ? reply : fail('not_found')))
+
+  app.addHook('onRequest', async (request, reply) => {
+    const visit: Visit = {
+      route: undefined,
+      code: undefined,
+      started_ms: performance.now(),
+      tenant_id: undefined,
+      principal: undefined,
+      input: undefined,
+      abort: undefined,
+    }
+    visits.set(request, visit)
+    baseHeaders(request.headers.origin, reply)
+    reply.header('x-request-id', request.id)
+    const trace = traceOut(request.headers.traceparent)
+    if (trace) reply.header('traceparent', trace)
+    if (draining) reply.header('connection', 'close')
+    reply.raw.once('close', () => observe(request, reply, visit))
+    if (request.is404) {
+      if (options.cors.preflight(request, reply)) return reply
+      guardMethod((request.url.split('?', 1)[0] as string) || '/')
+    }
+  })
+
+  function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
+    visit.abort?.abort()
+    if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
+    const duration_ms = performance.now() - visit.started_ms
+    const status = reply.raw.writableFinished ? reply.statusCode : 499
+    const template = visit.route ? `/api${visit.route.path}` : 'unmatched'
+    metrics.request(request.method, template, status, duration_ms / 1000)
+    if (visit.tenant_id && visit.principal && visit.route) {
+      options.onObserved?.({
+        tenant_id: visit.tenant_id,
+        principal: visit.principal,
+        operation: visit.route.id,
+        status,
+      })
+    }
+    kernel.log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: template,
+        operation: visit.route?.id,
+        tenant_id: visit.tenant_id,
+        principal: visit.principal,
+        status,
+        code: visit.code,
+        duration_ms: Math.round(duration_ms * 100) / 100,
+        trace_id:
+          typeof request.headers.traceparent === 'string' ? request.headers.traceparent.slice(3, 35) : undefined,
+      },
+      'request',
+    )
+  }
+
+  installParsers(app)
+  for (const route of kernel.routes) for (const url of urlsOf(route)) mount(route, url)
+  if (options.assets) fallback = await options.assets(app)
+  await app.ready()
+
+  function mount(route: Route, url: string): void {
+    const mediaType = isStreamed(route.reply[1])
+      ? (route.reply[1].media_type.split(';')[0] as string)
+      : 'application/json'
+    app.route({
+      method: route.method,
+      url,
+      onRequest: async (request) => {
+        const visit = visitOf(request)
+        visit.route = route
+        if (route.access === 'tenant') {
+          const admitted = await admit(route, request.headers.authorization, request.ip)
+          visit.tenant_id = admitted.actor.tenant_id
+          visit.principal = admitted.actor.principal
+          kernel.limits.enter(admitted.actor.tenant_id, admitted.standing)
+          visit.input = admitted
+        } else if (!route.unlimited) {
+          const taken = kernel.limits.takeAnonymous(request.ip)
+          if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s })
+        }
+        expectAcceptable(request.headers.accept, mediaType)
+      },
+      handler: async (request, reply) => {
+        const visit = visitOf(request)
+        const inputs = readInputs(route, request, visit)
+        if (visit.input === undefined) {
+          const value = await route.handle({ ...inputs, kernel })
+          return send(route, request, reply, publicOutcome(route, value))
+        }
+        reply.headers(visit.input.headers)
+        const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
+        return send(route, request, reply, await dispatch(route, visit.input.actor, inputs, key))
+      },
+    })
+  }
+
+  return {
+    app,
+    drain: () => {
+      draining = true
+    },
+    get draining() {
+      return draining
+    },
+    listen: async (port, host) => {
+      await app.listen({ port, host })
+      return (app.server.address() as AddressInfo).port
+    },
+    close: () => app.close(),
+  }
+}
+
+function publicOutcome(route: Route, value: unknown): Outcome {
+  const [status, schema] = route.reply
+  const headers = route.headers?.(value) ?? {}
+  if (isStreamed(schema)) {
+    return {
+      status,
+      headers: { 'content-type': schema.media_type, ...headers },
+      stream: value as AsyncIterable<string>,
+    }
+  }
+  const shown = route.otherwise?.when(value) ? route.otherwise.status : status
+  return { status: shown, headers, body: JSON.stringify(value) }
+}
+
+function send(route: Route, request: FastifyRequest, reply: FastifyReply, outcome: Outcome): FastifyReply {
+  reply.status(outcome.status).headers(outcome.headers)
+  if ('stream' in outcome) return reply.send(Readable.from(outcome.stream))
+  const etag = outcome.headers['etag']
+  if (route.method === 'GET' && etag !== undefined && matches(request.headers['if-none-match'], etag)) {
+    return reply.status(304).send()
+  }
+  if (outcome.body === undefined) return reply.send()
+  const next = route.method === 'GET' ? nextLink(request, outcome.body) : undefined
+  if (next) reply.header('link', next)
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((text: unknown) => text as string)
+    .send(outcome.body)
+}
+
+const CURSOR_TAIL = /"next_cursor":"([A-Za-z0-9_.~-]+)"\}$/
+
+function nextLink(request: FastifyRequest, body: string): string | undefined {
+  const cursor = CURSOR_TAIL.exec(body.slice(-1200))?.[1]
+  if (cursor === undefined) return undefined
+  const url = new URL(request.url, 'http://any')
+  url.searchParams.set('cursor', cursor)
+  return `<${url.pathname}${url.search}>; rel="next"`
+}
+
+const etagsIn = (header: string): readonly string[] | '*' =>
+  header.trim() === '*' ? '*' : header.split(',').map((part) => part.trim().replace(/^W\//, ''))
+
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const given = etagsIn(header)
+  return given === '*' || given.includes(etag)
+}
+
+function readInputs(route: Route, request: FastifyRequest, visit: Visit): Inputs {
+  const abort = new AbortController()
+  visit.abort = abort
+  if (route.params) validate('path', route.params, request.params)
+  const raw = request.url.split('?', 2)[1] ?? ''
+  let query: unknown
+  if (route.query) {
+    query = decodeQuery(route.query as never, raw)
+    validate('query', route.query, query)
+  } else if (raw !== '') {
+    const [name] = splitQuery(raw).keys()
+    if (name !== undefined) {
+      fail('validation_failed', {
+        detail: 'This operation takes no query parameters.',
+        errors: [{ in: 'query', pointer: `#/${name.slice(0, 100)}`, detail: 'is not a known parameter here' }],
+      })
+    }
+  }
+  if (route.body) {
+    if (request.body === undefined) fail('malformed_request', 'A JSON body is required.')
+    validate('body', route.body, request.body)
+  } else if (request.body !== undefined && !route.bytes) {
+    fail('validation_failed', 'This operation takes no body.')
+  }
+  const ifMatch = request.headers['if-match']
+  const facts: RequestFacts = {
+    id: request.id,
+    signal: abort.signal,
+    if_match: ifMatch === undefined ? undefined : etagsIn(ifMatch),
+    address: request.ip,
+    stream: route.bytes ? (request.body as Readable | undefined) : undefined,
+  }
+  return { params: request.params, query, body: route.bytes ? undefined : request.body, request: facts }
+}
+
+function installParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (visitOf(request).route?.bytes)
+      return done(new Problem('media_type_unsupported', 'Send application/octet-stream.'))
+    try {
+      // Many clients declare JSON on requests that need no body; the handler decides whether one was needed.
+      done(null, bytes.length === 0 ? undefined : readJson(bytes as Buffer))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.addContentTypeParser('application/octet-stream', (request, payload, done) => {
+    if (visitOf(request).route?.bytes) done(null, payload)
+    else done(new Problem('media_type_unsupported'))
+  })
+}
+
+const isPolicyViolation = (error: unknown): boolean => (error as { code?: string } | null)?.code === '42501'

@@ -1,0 +1,76 @@
+/**
+ * Request validation from the declared schemas: strict, closed, nothing coerced, nothing removed, nothing clamped.
+ * Validators are compiled at first use, since compiling hundreds at start costs seconds; a test compiles them all.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { Problem, type ProblemError } from '../problem.ts'
+import type { TSchema } from '../schema.ts'
+
+function createAjv(useDefaults: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    useDefaults,
+    removeAdditional: false,
+    coerceTypes: false,
+    allowUnionTypes: true,
+    ownProperties: true,
+    unicodeRegExp: true,
+  })
+  // The published package exports its function under `default` when imported from an ES module.
+  ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(ajv)
+  return ajv
+}
+
+const inputs = createAjv(true)
+const replies = createAjv(false)
+const compiled = new WeakMap<object, ValidateFunction>()
+
+function validatorFor(ajv: Ajv2020, schema: TSchema): ValidateFunction {
+  let validate = compiled.get(schema)
+  if (!validate) {
+    validate = ajv.compile(schema)
+    compiled.set(schema, validate)
+  }
+  return validate
+}
+
+const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+function located(part: ProblemError['in'], error: ErrorObject): ProblemError {
+  let path = error.instancePath
+  let detail = error.message ?? 'is not valid'
+  if (error.keyword === 'additionalProperties') {
+    const name = String(error.params['additionalProperty'])
+    path += `/${escape(name.slice(0, 100))}`
+    detail = 'is not a known member here'
+  } else if (error.keyword === 'required') {
+    path += `/${escape(String(error.params['missingProperty']))}`
+    detail = 'is required'
+  } else if (error.keyword === 'enum') {
+    detail = `must be one of ${(error.params['allowedValues'] as unknown[]).filter((v) => v !== null).join(', ')}`
+  }
+  return { in: part, pointer: `#${path}`, detail, keyword: error.keyword }
+}
+
+const MAX_ERRORS = 50
+
+/** Throws `validation_failed` naming every fault; fills in declared defaults. */
+export function validate(part: ProblemError['in'], schema: TSchema, value: unknown): void {
+  const check = validatorFor(inputs, schema)
+  if (check(value)) return
+  const errors = (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => located(part, error))
+  const count = check.errors?.length ?? 1
+  throw new Problem('validation_failed', {
+    detail:
+      count === 1 ? `1 field is invalid: ${errors[0]?.pointer} ${errors[0]?.detail}.` : `${count} fields are invalid.`,
+    errors,
+  })
+}
+
+/** Does a value fit a schema as it is, without defaults? Returns what is wrong, or null. */
+export function schemaFault(schema: TSchema, value: unknown): string | null {
+  const check = validatorFor(replies, schema)
+  return check(value) ? null : replies.errorsText(check.errors)
+}

@@ -1,0 +1,313 @@
+/** SQL of the queue. Claims, heartbeats and reaping run as the worker role, which sees no payload; the rest as app in the tenant. */
+import type { Tx } from '../database/tx.ts'
+
+export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export type JobState = (typeof jobStates)[number]
+
+export interface JobRow {
+  readonly job_id: string
+  readonly kind: string
+  readonly state: JobState
+  readonly resource: string | null
+  readonly progress: { readonly done: number; readonly total: number | null; readonly unit: string | null }
+  readonly result: Record<string, unknown> | null
+  readonly problem: Record<string, unknown> | null
+  readonly attempts: number
+  readonly max_attempts: number
+  readonly cancel_requested: boolean
+  readonly run_at: string
+  readonly created_at: string
+  readonly created_by: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
+  readonly revision: number
+}
+
+const columns = `job_id, kind, state, resource, result, problem, attempts, max_attempts, run_at, created_at, created_by,
+  started_at, finished_at, revision, cancel_requested_at is not null as cancel_requested,
+  jsonb_build_object('done', progress_done, 'total', progress_total, 'unit', progress_unit) as progress`
+
+/** Roles as $n; a restricted job is simply not there for others. */
+const visible = (n: number) => `(visible_to is null or visible_to && $${n}::text[])`
+
+export interface NewJob {
+  readonly job_id: string
+  readonly kind: string
+  readonly payload: unknown
+  readonly resource: string | null
+  readonly visible_to: readonly string[] | null
+  readonly max_attempts: number
+  readonly progress_total: number | null
+  readonly progress_unit: string | null
+}
+
+/** Gives no row when the tenant already has as many unfinished jobs as its `heavy` limit allows. */
+export const insertJob = (tx: Tx, job: NewJob, default_limit: number) =>
+  tx.find<JobRow>(
+    `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by)
+     select $1, $2, $3, $4::jsonb, $5, $6::text[], $7, $8, $9, $10
+      where (select count(*) from (select 1 from app.job where tenant_id = $1 and state in ('queued', 'running') limit
+               coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $11::bigint)) unfinished)
+          < coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $11::bigint)
+     returning ${columns}`,
+    [
+      tx.tenant_id,
+      job.job_id,
+      job.kind,
+      JSON.stringify(job.payload),
+      job.resource,
+      job.visible_to,
+      job.max_attempts,
+      job.progress_total,
+      job.progress_unit,
+      tx.actor,
+      default_limit,
+    ],
+  )
+
+export const findJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
+  tx.find<JobRow>(`select ${columns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)}`, [
+    tx.tenant_id,
+    job_id,
+    roles,
+  ])
+
+export interface JobFilter {
+  readonly kind: string | null
+  readonly state: string | null
+  readonly roles: readonly string[]
+}
+
+/** Newest first. */
+export const listJobs = (tx: Tx, filter: JobFilter, after: readonly (string | number)[] | null, count: number) =>
+  tx.query<JobRow>(
+    `select ${columns} from app.job
+      where tenant_id = $1 and ${visible(2)} and ($3::text is null or kind = $3) and ($4::text is null or state = $4)
+        and ($5::timestamptz is null or (created_at, job_id) < ($5, $6::uuid))
+      order by created_at desc, job_id desc limit $7`,
+    [tx.tenant_id, filter.roles, filter.kind, filter.state, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const lockJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
+  tx.find<JobRow>(`select ${columns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)} for update`, [
+    tx.tenant_id,
+    job_id,
+    roles,
+  ])
+
+/** A queued job ends at once; a running one is asked to stop and ends by its own worker. */
+export const updateCancelRequested = (tx: Tx, job_id: string) =>
+  tx.find<JobRow>(
+    `update app.job set cancel_requested_at = coalesce(cancel_requested_at, now()), revision = revision + 1,
+            state = case state when 'queued' then 'cancelled' else state end,
+            finished_at = case state when 'queued' then now() else finished_at end
+      where tenant_id = $1 and job_id = $2 returning ${columns}`,
+    [tx.tenant_id, job_id],
+  )
+
+export const updateRetried = (tx: Tx, job_id: string) =>
+  tx.find<JobRow>(
+    `update app.job set state = 'queued', attempts = 0, run_at = now(), finished_at = null, problem = null, result = null,
+            cancel_requested_at = null, revision = revision + 1
+      where tenant_id = $1 and job_id = $2 returning ${columns}`,
+    [tx.tenant_id, job_id],
+  )
+
+// As the worker role ------------------------------------------------------------------------------------------------
+
+export interface Claim {
+  readonly turn: string
+  readonly tenant_id: string | null
+  readonly job_id: string | null
+  readonly kind: string | null
+  readonly attempts: number | null
+}
+
+/**
+ * Tenants take turns: the next tenant after the last one served, in id order and wrapping round, gives its oldest due job.
+ * Both are single probes of job_due_idx, however long the queue is.
+ */
+export const claimJob = (
+  tx: Tx,
+  claim: { after_tenant: string; kinds: readonly string[]; lease_token: string; lease_ms: number; worker: string },
+) =>
+  tx.find<Claim>(
+    `with turn as (
+       (select 0 as lap, j.tenant_id from app.job j
+         where j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[]) and j.tenant_id > $1
+           and exists (select 1 from app.tenant t where t.tenant_id = j.tenant_id and t.state = 'active')
+         order by j.tenant_id, j.run_at limit 1)
+       union all
+       (select 1, j.tenant_id from app.job j
+         where j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])
+           and exists (select 1 from app.tenant t where t.tenant_id = j.tenant_id and t.state = 'active')
+         order by j.tenant_id, j.run_at limit 1)
+       order by lap limit 1
+     ), picked as (
+       select j.tenant_id, j.job_id from app.job j, turn
+        where j.tenant_id = turn.tenant_id and j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])
+        order by j.run_at, j.job_id limit 1 for update of j skip locked
+     ), claimed as (
+       update app.job j
+          set state = 'running', attempts = j.attempts + 1, lease_token = $3, worker = $5, revision = j.revision + 1,
+              lease_until = now() + $4::bigint * interval '1 ms', started_at = coalesce(j.started_at, now())
+         from picked where j.tenant_id = picked.tenant_id and j.job_id = picked.job_id
+       returning j.tenant_id, j.job_id, j.kind, j.attempts
+     )
+     select turn.tenant_id as turn, claimed.* from turn left join claimed on true`,
+    [claim.after_tenant, claim.kinds, claim.lease_token, claim.lease_ms, claim.worker],
+  )
+
+/** Extends the leases that are still held. What does not come back has been lost. */
+export const extendLeases = (
+  tx: Tx,
+  leases: { tenant_ids: readonly string[]; job_ids: readonly string[]; tokens: readonly string[]; lease_ms: number },
+) =>
+  tx.query<{ job_id: string; cancel_requested: boolean }>(
+    `update app.job j set lease_until = now() + $4::bigint * interval '1 ms'
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as held (tenant_id, job_id, lease_token)
+      where j.tenant_id = held.tenant_id and j.job_id = held.job_id and j.lease_token = held.lease_token and j.state = 'running'
+     returning j.job_id, j.cancel_requested_at is not null as cancel_requested`,
+    [leases.tenant_ids, leases.job_ids, leases.tokens, leases.lease_ms],
+  )
+
+/** Jobs whose worker died: again after a pause, or failed when they have had all their attempts. */
+export const reapExpired = (tx: Tx, problem: Record<string, unknown>) =>
+  tx.query<{ tenant_id: string; job_id: string; kind: string; state: JobState }>(
+    `with expired as (
+       select tenant_id, job_id from app.job where state = 'running' and lease_until < now()
+        order by lease_until limit 100 for update skip locked
+     )
+     update app.job j
+        set state = case when j.cancel_requested_at is not null then 'cancelled'
+                         when j.attempts >= j.max_attempts then 'failed' else 'queued' end,
+            run_at = now() + least(300, power(4, j.attempts - 1)) * interval '1 s',
+            finished_at = case when j.cancel_requested_at is not null or j.attempts >= j.max_attempts then now() end,
+            problem = case when j.attempts >= j.max_attempts then $1::jsonb end,
+            lease_token = null, lease_until = null, revision = j.revision + 1
+       from expired where j.tenant_id = expired.tenant_id and j.job_id = expired.job_id
+     returning j.tenant_id, j.job_id, j.kind, j.state`,
+    [JSON.stringify(problem)],
+  )
+
+export const listDueSchedules = (tx: Tx, kinds: readonly string[]) =>
+  tx.query<{ tenant_id: string; schedule_id: string }>(
+    `select s.tenant_id, s.schedule_id from app.job_schedule s
+      where s.enabled and s.next_run_at <= now() and s.kind = any($1::text[])
+        and exists (select 1 from app.tenant t where t.tenant_id = s.tenant_id and t.state = 'active')
+      order by s.next_run_at limit 50`,
+    [kinds],
+  )
+
+// As app, inside the tenant, on behalf of the job --------------------------------------------------------------------
+
+export interface Held {
+  readonly job_id: string
+  readonly lease_token: string
+}
+
+export const findHeldJob = (tx: Tx, held: Held) =>
+  tx.find<{ payload: unknown; checkpoint: unknown; cancel_requested: boolean }>(
+    `select payload, checkpoint, cancel_requested_at is not null as cancel_requested from app.job
+      where tenant_id = $1 and job_id = $2 and lease_token = $3`,
+    [tx.tenant_id, held.job_id, held.lease_token],
+  )
+
+/** The fence: no row means the lease was lost, and whatever else the transaction did must not be committed. */
+export const updateStep = (
+  tx: Tx,
+  held: Held,
+  step: { checkpoint: unknown; done: number | null; total: number | null; unit: string | null },
+) =>
+  tx.run(
+    `update app.job set checkpoint = coalesce($4::jsonb, checkpoint), progress_done = coalesce($5, progress_done),
+            progress_total = coalesce($6, progress_total), progress_unit = coalesce($7, progress_unit), revision = revision + 1
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()`,
+    [
+      tx.tenant_id,
+      held.job_id,
+      held.lease_token,
+      step.checkpoint === undefined ? null : JSON.stringify(step.checkpoint),
+      step.done,
+      step.total,
+      step.unit,
+    ],
+  )
+
+export const updateEnded = (
+  tx: Tx,
+  held: Held,
+  end: { state: 'succeeded' | 'failed' | 'cancelled'; result: unknown; problem: unknown },
+) =>
+  tx.run(
+    `update app.job set state = $4, result = $5::jsonb, problem = $6::jsonb, finished_at = now(), lease_token = null,
+            lease_until = null, revision = revision + 1,
+            progress_done = case when $4 = 'succeeded' then coalesce(progress_total, progress_done) else progress_done end
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()`,
+    [
+      tx.tenant_id,
+      held.job_id,
+      held.lease_token,
+      end.state,
+      end.result === null ? null : JSON.stringify(end.result),
+      end.problem === null ? null : JSON.stringify(end.problem),
+    ],
+  )
+
+/** Back to the queue: after a failure with a pause and its problem shown, or at once when a draining worker hands it on. */
+export const updateReleased = (
+  tx: Tx,
+  held: Held,
+  release: { pause_s: number; problem: unknown; attempt_counts: boolean },
+) =>
+  tx.run(
+    `update app.job set state = 'queued', run_at = now() + $4::bigint * interval '1 s', problem = $5::jsonb, lease_token = null,
+            lease_until = null, attempts = attempts - case when $6 then 0 else 1 end, revision = revision + 1
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running'`,
+    [
+      tx.tenant_id,
+      held.job_id,
+      held.lease_token,
+      release.pause_s,
+      release.problem === null ? null : JSON.stringify(release.problem),
+      release.attempt_counts,
+    ],
+  )
+
+export interface DueSchedule {
+  readonly schedule_id: string
+  readonly name: string
+  readonly kind: string
+  readonly payload: unknown
+}
+
+/** Takes one due schedule, if no other worker has: its next time is the first one in the future, so a long pause does not cause a burst. */
+export const takeDueSchedule = (tx: Tx, schedule_id: string, job_id: string) =>
+  tx.find<DueSchedule>(
+    `update app.job_schedule set last_job_id = $3,
+            next_run_at = next_run_at + ceil(extract(epoch from now() - next_run_at) / every_s + 1e-6) * every_s * interval '1 s'
+      where tenant_id = $1 and schedule_id = $2 and enabled and next_run_at <= now()
+     returning schedule_id, name, kind, payload`,
+    [tx.tenant_id, schedule_id, job_id],
+  )
+
+/** Re-runnable: an existing schedule of that name keeps its times and whether it is enabled. */
+export const upsertSchedule = (
+  tx: Tx,
+  schedule: { schedule_id: string; name: string; kind: string; payload: unknown; every_s: number; first_in_s: number },
+) =>
+  tx.run(
+    `insert into app.job_schedule (tenant_id, schedule_id, name, kind, payload, every_s, next_run_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, now() + $7::bigint * interval '1 s')
+     on conflict on constraint job_schedule_name_key
+     do update set kind = excluded.kind, payload = excluded.payload, every_s = excluded.every_s`,
+    [
+      tx.tenant_id,
+      schedule.schedule_id,
+      schedule.name,
+      schedule.kind,
+      JSON.stringify(schedule.payload),
+      schedule.every_s,
+      schedule.first_in_s,
+    ],
+  )

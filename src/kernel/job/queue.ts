@@ -1,0 +1,60 @@
+/** Enqueueing, inside the request's own transaction: the job exists if and only if what it concerns was committed. */
+import type { Tx } from '../database/tx.ts'
+import { defaultLimits } from '../limits.ts'
+import { fail } from '../problem.ts'
+import { uuidv7 } from '../uuid.ts'
+import type { JobKind } from './kind.ts'
+import { insertJob, type JobRow } from './queries.ts'
+
+export interface Enqueue {
+  readonly kind: string
+  readonly payload: unknown
+  readonly job_id?: string
+  readonly resource?: string
+  readonly total?: number
+  readonly unit?: string
+}
+
+export class JobQueue {
+  readonly kinds: ReadonlyMap<string, JobKind>
+  #nudge: () => void = () => {}
+
+  constructor(kinds: readonly JobKind[]) {
+    this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
+    if (this.kinds.size !== kinds.length) throw new Error('two job kinds share a name')
+  }
+
+  /** A worker in the same process looks at once instead of at its next poll. A hint only. */
+  onNudge(nudge: () => void): void {
+    this.#nudge = nudge
+  }
+  nudge(): void {
+    this.#nudge()
+  }
+
+  async enqueue(tx: Tx, job: Enqueue): Promise<JobRow> {
+    const kind = this.kinds.get(job.kind)
+    if (!kind) throw new Error(`no module declares the job kind ${job.kind}`)
+    const row = await insertJob(
+      tx,
+      {
+        job_id: job.job_id ?? uuidv7(),
+        kind: job.kind,
+        payload: job.payload,
+        resource: job.resource ?? null,
+        visible_to: kind.visible_to,
+        max_attempts: kind.max_attempts,
+        progress_total: job.total ?? null,
+        progress_unit: job.unit ?? null,
+      },
+      defaultLimits.heavy.burst,
+    )
+    return (
+      row ??
+      fail('concurrency_limited', {
+        detail: 'This tenant has as many unfinished jobs as its limit allows. Wait for some to finish, or cancel them.',
+        retry_after_s: 5,
+      })
+    )
+  }
+}

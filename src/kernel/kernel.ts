@@ -1,0 +1,49 @@
+/** What handlers and jobs may use of the kernel. Assembled once in src/app and passed down; nothing here is global. */
+import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
+import type { Standings } from './auth/standing.ts'
+import type { CursorCodec } from './cursor.ts'
+import type { Scope, Tx } from './database/tx.ts'
+import type { JobQueue } from './job/queue.ts'
+import type { Limits } from './limits.ts'
+import type { Log } from './log.ts'
+import type { Readiness } from './readiness.ts'
+import type { Actor, Module, RequestFacts, Route } from './route.ts'
+import type { Keyring } from './seal.ts'
+
+export interface BuildFacts {
+  readonly version: string
+  readonly commit: string | null
+  readonly node: string
+  readonly schema_version: string
+}
+
+/** The three ways a transaction is opened where the declaration did not already open it. */
+export interface Transactions {
+  one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+  read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+export interface Kernel {
+  readonly build: BuildFacts
+  readonly transactions: Transactions
+  readonly cursors: CursorCodec
+  readonly keyring: Keyring
+  readonly jobs: JobQueue
+  readonly limits: Limits
+  readonly standings: Standings
+  readonly issuer: BuiltInIssuer
+  readonly modules: readonly Module[]
+  readonly routes: readonly Route[]
+  readonly log: Log
+  readonly upload_max_bytes: number
+  readonly public_url: string | null
+  readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean }[]
+  openapi(): Record<string, unknown>
+  readiness(): Promise<Readiness>
+  /** Runs a stored, governed request through the same handler, in the approver's transaction. */
+  perform(
+    operation: string,
+    input: { tx: Tx; actor: Actor; params: unknown; body: unknown; request: RequestFacts },
+  ): Promise<unknown>
+}

@@ -1,0 +1,87 @@
+/**
+ * Rate limits: token buckets per principal, tenant and anonymous address, requests in flight per tenant, and an allowance
+ * of unfinished heavy work. Buckets live in the process; values are the tenant's own rows, with generous defaults.
+ */
+import type { Standing } from './auth/standing.ts'
+import { fail } from './problem.ts'
+import { InFlight, type Limit, rateLimitHeaders, type Taken, TokenBuckets } from './token-bucket.ts'
+
+export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
+
+export const defaultLimits: Readonly<Record<Bucket | 'anonymous', Limit>> = {
+  principal: { per_second: 200, burst: 400 },
+  tenant: { per_second: 400, burst: 800 },
+  anonymous: { per_second: 50, burst: 500 },
+  // For these two only `burst` counts: how many at once.
+  in_flight: { per_second: 64, burst: 64 },
+  heavy: { per_second: 1000, burst: 1000 },
+}
+
+export interface BucketState {
+  readonly bucket: string
+  readonly limit: number
+  readonly remaining: number
+  readonly reset_s: number
+}
+
+export class Limits {
+  readonly #buckets = new TokenBuckets()
+  readonly #inFlight = new InFlight()
+
+  limitOf(standing: Standing, bucket: Bucket): Limit {
+    return standing.limits.get(bucket) ?? defaultLimits[bucket]
+  }
+
+  /** Before an unknown token is verified: verification is work that a stranger could ask for without end. */
+  anonymousMayTry(address: string): boolean {
+    return this.#buckets.peek(`a:${address}`, defaultLimits.anonymous).remaining >= 1
+  }
+
+  takeAnonymous(address: string): Taken {
+    return this.#buckets.take(`a:${address}`, defaultLimits.anonymous)
+  }
+
+  /** Returns the RateLimit headers, or fails with 429 that carries them. */
+  takePrincipal(tenantId: string, principal: string, standing: Standing): Record<string, string> {
+    const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
+    const all = this.#buckets.take(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
+    const headers = rateLimitHeaders([
+      { name: 'principal', ...own },
+      { name: 'tenant', ...all },
+    ])
+    const refused = own.allowed ? all : own
+    if (!own.allowed || !all.allowed) fail('rate_limited', { retry_after_s: refused.retry_after_s, headers })
+    return headers
+  }
+
+  enter(tenantId: string, standing: Standing): void {
+    if (!this.#inFlight.enter(tenantId, this.limitOf(standing, 'in_flight').burst)) {
+      fail('concurrency_limited', { retry_after_s: 1 })
+    }
+  }
+
+  leave(tenantId: string): void {
+    this.#inFlight.leave(tenantId)
+  }
+
+  /** What GET /limits shows: it explains a 429 without causing one. */
+  describe(tenantId: string, principal: string, standing: Standing): BucketState[] {
+    const show = (bucket: string, state: Taken): BucketState => ({
+      bucket,
+      limit: state.limit,
+      remaining: Math.floor(state.remaining),
+      reset_s: state.reset_s,
+    })
+    const inFlight = this.limitOf(standing, 'in_flight').burst
+    return [
+      show('principal', this.#buckets.peek(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))),
+      show('tenant', this.#buckets.peek(`t:${tenantId}`, this.limitOf(standing, 'tenant'))),
+      {
+        bucket: 'in_flight',
+        limit: inFlight,
+        remaining: Math.max(0, inFlight - this.#inFlight.count(tenantId)),
+        reset_s: 0,
+      },
+    ]
+  }
+}

@@ -1,0 +1,65 @@
+/** Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label. Served on a port of their own. */
+import http from 'node:http'
+import prom from 'prom-client'
+
+export class Metrics {
+  readonly registry = new prom.Registry()
+  readonly #requests = new prom.Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of HTTP requests by route template and status.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  })
+  readonly #jobs = new prom.Histogram({
+    name: 'probity_job_run_duration_seconds',
+    help: 'Duration of one run of a job by kind and outcome.',
+    labelNames: ['kind', 'outcome'],
+    buckets: [0.01, 0.1, 1, 10, 60, 600],
+    registers: [this.registry],
+  })
+  readonly alarms = new prom.Counter({
+    name: 'probity_alarms_total',
+    help: 'Events that are always a bug or an attack, by reason: policy_violation, internal_error.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  })
+
+  constructor() {
+    prom.collectDefaultMetrics({ register: this.registry })
+  }
+
+  request(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.observe(
+      { http_request_method: method, http_route: route, http_response_status_code: status },
+      seconds,
+    )
+  }
+  job(kind: string, outcome: string, seconds: number): void {
+    this.#jobs.observe({ kind, outcome }, seconds)
+  }
+  gauge(name: string, help: string, read: () => number): void {
+    new prom.Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+}
+
+export function serveMetrics(metrics: Metrics, port: number, host: string): Promise<http.Server> {
+  const server = http.createServer(async (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('GET /metrics\n')
+      return
+    }
+    response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics())
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve(server))
+  })
+}

@@ -1,0 +1,250 @@
+/**
+ * The OpenAPI 3.1 document, made from the same declarations the server runs: there is no second list to forget.
+ * Headers that would make generated requests fail by design (If-Match, Idempotency-Key …) are described in prose.
+ */
+import { type ProblemCode, problems } from './problem.ts'
+import { ChangeRequestView } from './request/governed.ts'
+import { isStreamed, type Module, type Route } from './route.ts'
+import type { TSchema } from './schema.ts'
+
+type Json = Record<string, unknown>
+
+const always: readonly ProblemCode[] = [
+  'malformed_request',
+  'validation_failed',
+  'rate_limited',
+  'internal',
+  'dependency_unavailable',
+  'overloaded',
+  'shutting_down',
+  'not_acceptable',
+  'headers_too_large',
+  'request_timeout',
+  'method_not_allowed',
+]
+const authenticated: readonly ProblemCode[] = [
+  'token_missing',
+  'token_invalid',
+  'token_expired',
+  'token_revoked',
+  'tenant_context_missing',
+  'tenant_suspended',
+  'role_required',
+  'concurrency_limited',
+]
+const withBody: readonly ProblemCode[] = ['too_large', 'media_type_unsupported']
+const repeated: readonly ProblemCode[] = [
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+  'idempotency_not_replayable',
+]
+
+/** Every code an operation may answer with: its own and those its marks imply. Nothing else is allowed, which tests enforce. */
+export function codesOf(route: Route): ReadonlySet<ProblemCode> {
+  const codes = new Set<ProblemCode>([...always, ...route.problems])
+  const add = (more: readonly ProblemCode[]) => {
+    for (const code of more) codes.add(code)
+  }
+  if (route.access === 'tenant') add(authenticated)
+  if (route.method !== 'GET') add(withBody)
+  if (route.method === 'POST' && route.access === 'tenant') add(repeated)
+  if (route.revisioned && route.method !== 'GET') add(['precondition_failed', 'revision_stale'])
+  if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
+  return codes
+}
+
+const title = (schema: TSchema): string | undefined => (schema as { title?: string }).title
+
+/** Schemas with a title become components; everything else stays in place. */
+function createComponents() {
+  const schemas: Json = {}
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit)
+    if (typeof value !== 'object' || value === null) return value
+    const name = title(value as TSchema)
+    const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, visit(part)]))
+    if (name === undefined || !/^[A-Z][A-Za-z]+$/.test(name)) return copy
+    schemas[name] = copy
+    return { $ref: `#/components/schemas/${name}` }
+  }
+  return { schemas, visit: (schema: TSchema) => visit(JSON.parse(JSON.stringify(schema))) as Json }
+}
+
+function parametersOf(route: Route, visit: (schema: TSchema) => Json): Json[] {
+  const list = (part: 'path' | 'query', schema: TSchema | undefined): Json[] => {
+    const { properties = {}, required = [] } = (schema ?? {}) as {
+      properties?: Record<string, TSchema>
+      required?: string[]
+    }
+    return Object.entries(properties).map(([name, property]) => {
+      const { description, ...rest } = visit(property) as { description?: string }
+      return {
+        name,
+        in: part,
+        required: part === 'path' || required.includes(name),
+        ...(description && { description }),
+        schema: rest,
+      }
+    })
+  }
+  return [...list('path', route.params), ...list('query', route.query)]
+}
+
+function describe(route: Route): string {
+  const lines = [route.description ?? '']
+  if (route.access === 'tenant') lines.push(`Roles: ${route.roles.join(', ')}.`)
+  if (route.governed)
+    lines.push(
+      `Governed as \`${route.governed.action}\`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.`,
+    )
+  if (route.starts) lines.push('Starts long work: poll the job named by Location until its state is terminal.')
+  if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
+  if (route.revisioned)
+    lines.push(
+      route.method === 'GET'
+        ? 'Carries a strong ETag; `If-None-Match` gives 304.'
+        : '`If-Match` with the ETag refuses the change (412) when the resource has moved.',
+    )
+  return lines.filter(Boolean).join('\n\n')
+}
+
+function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
+  const [status, schema] = route.reply
+  const responses: Json = {}
+  const content =
+    schema === null
+      ? undefined
+      : isStreamed(schema)
+        ? { [schema.media_type]: { schema: { type: 'string' } } }
+        : { 'application/json': { schema: visit(schema) } }
+  responses[status] = {
+    description: isStreamed(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,
+    ...(content && { content }),
+    ...(route.links && { links: linksOf(route.links) }),
+  }
+  if (route.governed) {
+    responses[202] = {
+      description: 'Waiting for approval.',
+      content: { 'application/json': { schema: visit(ChangeRequestView) } },
+    }
+  }
+  if (route.revisioned && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of codesOf(route))
+    byStatus.set(problems[code].status, [...(byStatus.get(problems[code].status) ?? []), code])
+  for (const [number, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[number] = {
+      description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    }
+  }
+  if (route.otherwise && content) {
+    const problem = responses[route.otherwise.status] as { content?: Json } | undefined
+    responses[route.otherwise.status] = {
+      description: route.summary,
+      ...problem,
+      content: { ...problem?.content, ...content },
+    }
+  }
+  return responses
+}
+
+const linksOf = (links: NonNullable<Route['links']>): Json =>
+  Object.fromEntries(
+    Object.entries(links).map(([operationId, parameters]) => [
+      operationId,
+      {
+        operationId,
+        parameters: Object.fromEntries(Object.entries(parameters).map(([to, from]) => [to, `$response.body#/${from}`])),
+      },
+    ]),
+  )
+
+function operationOf(module: Module, route: Route, visit: (schema: TSchema) => Json): Json {
+  const parameters = parametersOf(route, visit)
+  const body = route.body
+    ? { required: true, content: { 'application/json': { schema: visit(route.body) } } }
+    : route.bytes
+      ? {
+          required: true,
+          description: route.bytes.description,
+          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        }
+      : undefined
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    description: describe(route),
+    tags: [module.name],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: responsesOf(route, visit),
+    security: route.access === 'tenant' ? [{ bearer: [] }] : [],
+    ...(route.access === 'tenant' && { 'x-roles': route.roles, 'x-tx': route.tx }),
+    ...(route.governed && { 'x-governed': route.governed.action }),
+    ...(route.audited && { 'x-audited': true }),
+    ...(route.starts && { 'x-starts': route.starts }),
+    ...(route.limit && { 'x-limit': route.limit }),
+  }
+}
+
+const problemSchema: Json = {
+  title: 'Problem',
+  type: 'object',
+  description: 'RFC 9457 problem details. `code` is stable; `detail` says what to do.',
+  required: ['type', 'title', 'status', 'code', 'detail', 'instance', 'request_id', 'retryable'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    code: { type: 'string', enum: Object.keys(problems) },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    request_id: { type: 'string' },
+    retryable: { type: 'boolean' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['in', 'pointer', 'detail'],
+        properties: {
+          in: { type: 'string', enum: ['body', 'query', 'path', 'header'] },
+          pointer: { type: 'string' },
+          detail: { type: 'string' },
+          keyword: { type: 'string' },
+        },
+      },
+    },
+  },
+}
+
+export function openapiDocument(modules: readonly Module[], version: string, serverUrl: string | null): Json {
+  const { schemas, visit } = createComponents()
+  const paths: Record<string, Json> = {}
+  for (const module of modules) {
+    for (const route of module.routes) {
+      const path = `/api${route.path.replace(/:([a-z_]+)/g, '{$1}')}`
+      paths[path] ??= {}
+      ;(paths[path] as Json)[route.method.toLowerCase()] = operationOf(module, route, visit)
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Probity',
+      version,
+      summary: 'Multi-tenant compliance backend.',
+      description:
+        'Every authenticated route is scoped to the tenant in the bearer token; a row of another tenant is answered like a missing one. ' +
+        'Errors are `application/problem+json`; the catalogue is at `/api/errors`. Lists are keyset pages: follow `next_cursor`. ' +
+        'Long work answers 202 with a job to poll.',
+    },
+    servers: [{ url: serverUrl ?? '/' }],
+    tags: modules.map(({ name, summary }) => ({ name, description: summary })),
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { ...schemas, Problem: problemSchema },
+    },
+  }
+}

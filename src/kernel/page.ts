@@ -1,0 +1,33 @@
+/** Keyset pages: one row more than asked tells whether there is a next page; its cursor is bound to tenant, route and filters. */
+
+import type { Kernel } from './kernel.ts'
+import type { Actor } from './route.ts'
+
+export type Position = readonly (string | number)[] | null
+
+interface PageInput {
+  readonly actor: Actor
+  readonly kernel: Kernel
+  readonly query: { readonly limit?: number; readonly cursor?: string }
+}
+
+/**
+ * `order` names the members of a row that make its position, unique together. `fetch` gets the position to continue after
+ * (null for the first page) and how many rows to bring.
+ */
+export async function page<Row extends object>(
+  input: PageInput,
+  route: string,
+  order: readonly (keyof Row & string)[],
+  fetch: (after: Position, count: number) => Promise<Row[]>,
+): Promise<{ items: Row[]; next_cursor: string | null }> {
+  const { limit = 50, cursor, ...binding } = input.query
+  const bound = { tenant_id: input.actor.tenant_id, route, binding }
+  const after = cursor === undefined ? null : input.kernel.cursors.decode(cursor, bound)
+  const rows = await fetch(after, limit + 1)
+  if (rows.length <= limit) return { items: rows, next_cursor: null }
+  const items = rows.slice(0, limit)
+  const last = items.at(-1) as Row
+  const position = order.map((name) => last[name] as string | number)
+  return { items, next_cursor: input.kernel.cursors.encode({ ...bound, position }) }
+}

@@ -1,0 +1,273 @@
+/**
+ * The only list of errors a client can see: status, title and advice live together, modules throw by code.
+ * Codes are never renamed; titles are constant per code; `detail` says what to do and never echoes secrets or SQL.
+ */
+
+interface ProblemType {
+  readonly status: number
+  readonly title: string
+  readonly advice: string
+  readonly retryable?: true
+}
+
+export const problems = {
+  malformed_request: {
+    status: 400,
+    title: 'The request cannot be read',
+    advice: 'Send well-formed UTF-8 JSON without duplicate keys, and each scalar query parameter at most once.',
+  },
+  token_missing: {
+    status: 401,
+    title: 'A bearer token is required',
+    advice: 'Send the header "Authorization: Bearer <token>". POST /api/auth/token exchanges an API key for one.',
+  },
+  token_invalid: {
+    status: 401,
+    title: 'The bearer token is not valid',
+    advice: 'Obtain a new token from a configured issuer; it must name this audience, an active tenant and its roles.',
+  },
+  token_expired: {
+    status: 401,
+    title: 'The bearer token has expired',
+    advice: 'Obtain a new token and send the request again.',
+  },
+  token_revoked: {
+    status: 401,
+    title: 'The bearer token has been revoked',
+    advice: 'Its token id, user or API key was revoked. Ask a tenant administrator for access.',
+  },
+  tenant_context_missing: {
+    status: 401,
+    title: 'The token names no tenant',
+    advice: 'Use a token that carries the tenant claim of an existing tenant.',
+  },
+  tenant_suspended: {
+    status: 401,
+    title: 'The tenant is suspended',
+    advice: 'Nothing was deleted. Ask the platform operator to resume the tenant.',
+  },
+  api_key_invalid: {
+    status: 401,
+    title: 'The API key is not valid',
+    advice: 'Check that the key is complete, not revoked and not expired, or create a new one.',
+  },
+  role_required: {
+    status: 403,
+    title: 'The caller lacks a required role',
+    advice: 'The answer names the roles that may call this operation. GET /api/auth/permissions explains more.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    advice: 'Check the path and the identifier. A row of another tenant is answered exactly like a missing one.',
+  },
+  cursor_not_found: {
+    status: 404,
+    title: 'The cursor is unknown or has expired',
+    advice: 'Start again without a cursor, with the same filters throughout one listing.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed on this path',
+    advice: 'Use one of the methods in the Allow header.',
+  },
+  not_acceptable: {
+    status: 406,
+    title: 'No acceptable representation',
+    advice: 'Accept application/json, or the media type the operation documents.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request arrived too slowly',
+    advice: 'Send the whole request within the documented time.',
+    retryable: true,
+  },
+  conflict: {
+    status: 409,
+    title: 'The request conflicts with stored state',
+    advice: 'Read the current state and decide again.',
+  },
+  duplicate: {
+    status: 409,
+    title: 'It exists already',
+    advice: 'Choose another identifier, or read and change the existing one.',
+  },
+  revision_stale: {
+    status: 409,
+    title: 'The resource has changed since it was read',
+    advice: 'Read it again and repeat the change with its current revision.',
+  },
+  transition_not_allowed: {
+    status: 409,
+    title: 'Its present state does not allow this',
+    advice: 'The answer names the present state; read the resource to see what is possible now.',
+  },
+  not_finished: {
+    status: 409,
+    title: 'The work has not finished',
+    advice: 'Poll the job until its state is terminal.',
+    retryable: true,
+  },
+  approval_void: {
+    status: 409,
+    title: 'The approval no longer fits',
+    advice: 'What would be changed has moved since the request was made. Withdraw it and propose the change again.',
+  },
+  approval_own_request: {
+    status: 409,
+    title: 'Nobody approves their own request',
+    advice: 'Ask another person who holds the approving role. API keys never approve.',
+  },
+  last_administrator: {
+    status: 409,
+    title: 'The tenant would lose its last administrator',
+    advice: 'Give another active user the role tenant_admin first.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'A request with this Idempotency-Key is still running',
+    advice: 'Wait a moment and repeat the same request with the same key.',
+    retryable: true,
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'This Idempotency-Key was used for a different request',
+    advice: 'Use a new key for a new request; repeat a request byte for byte to have its answer replayed.',
+  },
+  idempotency_not_replayable: {
+    status: 409,
+    title: 'The first answer held a secret and is not kept',
+    advice: 'The first request succeeded. Rotate or revoke what it made if the secret was lost.',
+  },
+  upload_incomplete: {
+    status: 409,
+    title: 'The upload is not complete',
+    advice: 'Send the bytes again; an interrupted upload is discarded.',
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'The precondition in If-Match failed',
+    advice: 'Read the resource again and repeat the change with its current ETag.',
+  },
+  too_large: {
+    status: 413,
+    title: 'The request body is too large',
+    advice: 'JSON bodies are limited to 1 MiB. Store larger content with POST /api/uploads and name its upload_id.',
+  },
+  media_type_unsupported: {
+    status: 415,
+    title: 'The media type is not supported',
+    advice: 'Send application/json, or the media type the operation documents.',
+  },
+  validation_failed: {
+    status: 422,
+    title: 'The request is not valid',
+    advice: 'Each entry of errors names the place and what was expected there.',
+  },
+  provider_credential_missing: {
+    status: 424,
+    title: "The tenant's credential for an external provider is not configured",
+    advice: 'Store a credential for the named provider and repeat the request.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    advice: 'Wait as long as Retry-After says. GET /api/limits shows the buckets.',
+    retryable: true,
+  },
+  concurrency_limited: {
+    status: 429,
+    title: 'Too many requests or jobs at once',
+    advice: 'Wait for running requests or jobs of this tenant to finish, then repeat.',
+    retryable: true,
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The request headers are too large',
+    advice: 'Send fewer or shorter headers. A token may have at most 8 KiB.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    advice: 'Nothing was changed. Quote request_id to the operator.',
+  },
+  plugin_invalid: {
+    status: 503,
+    title: 'A plugin failed validation',
+    advice: 'The operation fails closed. Correct or deactivate the named plugin.',
+  },
+  dependency_unavailable: {
+    status: 503,
+    title: 'A dependency is unavailable',
+    advice: 'Wait as long as Retry-After says and repeat; nothing was changed.',
+    retryable: true,
+  },
+  overloaded: {
+    status: 503,
+    title: 'The service is busy',
+    advice: 'No database connection was free in time. Wait as long as Retry-After says and repeat.',
+    retryable: true,
+  },
+  shutting_down: {
+    status: 503,
+    title: 'This process is shutting down',
+    advice: 'Repeat the request; another replica will answer it.',
+    retryable: true,
+  },
+} as const satisfies Record<string, ProblemType>
+
+export type ProblemCode = keyof typeof problems
+
+/** One located fault. `in` and `pointer` say where, `keyword` which rule of the schema, `detail` what was expected. */
+export interface ProblemError {
+  readonly in: 'body' | 'query' | 'path' | 'header'
+  readonly pointer: string
+  readonly detail: string
+  readonly keyword?: string
+}
+
+export interface ProblemExtra {
+  readonly detail?: string
+  readonly errors?: readonly ProblemError[]
+  readonly retry_after_s?: number
+  /** Response headers that belong to the answer, for example Allow. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Further members of the problem object, documented where they are used. */
+  readonly members?: Readonly<Record<string, unknown>>
+}
+
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly extra: ProblemExtra
+  constructor(code: ProblemCode, extra: ProblemExtra | string = {}) {
+    super(code)
+    this.name = 'Problem'
+    this.code = code
+    this.extra = typeof extra === 'string' ? { detail: extra } : extra
+  }
+  get status(): number {
+    return problems[this.code].status
+  }
+}
+
+/** Throws; an expression, so that `find() ?? fail('not_found')` reads as a sentence. */
+export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): never {
+  throw new Problem(code, extra)
+}
+
+/** RFC 9457 body. `instance` identifies this occurrence, as `request_id` does in logs. */
+export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
+  const type: ProblemType = problems[problem.code]
+  return {
+    type: `/api/errors/${problem.code}`,
+    title: type.title,
+    status: type.status,
+    code: problem.code,
+    detail: problem.extra.detail ?? type.advice,
+    instance: `urn:uuid:${requestId}`,
+    request_id: requestId,
+    retryable: type.retryable ?? false,
+    ...(problem.extra.errors && { errors: problem.extra.errors }),
+    ...problem.extra.members,
+  }
+}

@@ -1,0 +1,36 @@
+/** What must hold before this process may serve: each check with its status and latency. */
+
+export interface Check {
+  readonly status: 'ok' | 'failed' | 'not_configured'
+  readonly latency_ms?: number
+  readonly detail?: string
+  readonly [fact: string]: unknown
+}
+export interface Readiness {
+  readonly status: 'ready' | 'not_ready'
+  readonly checks: Readonly<Record<string, Check>>
+}
+
+export type CheckFunction = () => Promise<Check>
+
+const LIMIT_MS = 2000
+
+/** Runs all checks at once; one that throws or hangs fails alone and says so. `not_configured` does not hold readiness back. */
+export async function runChecks(checks: Readonly<Record<string, CheckFunction>>): Promise<Readiness> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]): Promise<[string, Check]> => {
+      const started = performance.now()
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<Check>((resolve) => {
+        timer = setTimeout(() => resolve({ status: 'failed', detail: `no answer within ${LIMIT_MS} ms` }), LIMIT_MS)
+      })
+      const result = await Promise.race([check(), late]).catch(
+        (): Check => ({ status: 'failed', detail: 'unreachable' }),
+      )
+      clearTimeout(timer)
+      return [name, { ...result, latency_ms: Math.round(performance.now() - started) }]
+    }),
+  )
+  const failed = results.some(([, check]) => check.status === 'failed')
+  return { status: failed ? 'not_ready' : 'ready', checks: Object.fromEntries(results) }
+}

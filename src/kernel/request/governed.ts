@@ -1,0 +1,68 @@
+/**
+ * Four eyes. Where the tenant's policy asks for approvers, a governed request is tried inside a savepoint, undone, and kept
+ * as a change request bound to its exact content and to the state it was made against.
+ */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../canonical-json.ts'
+import type { Tx } from '../database/tx.ts'
+import type { Route } from '../route.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
+import { uuidv7 } from '../uuid.ts'
+import { type ChangeRequestRow, findApprovalRule, insertChangeRequest } from './queries.ts'
+
+export const ChangeRequestView = closed(
+  {
+    cr_id: Id(),
+    action: text(100),
+    operation: text(100, { description: 'operationId of the request that waits.' }),
+    params: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    body: Type.Unsafe<unknown>({ description: 'The stored request body, exactly what approving will execute.' }),
+    content_hash: text(64),
+    head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
+    state: oneOf(['open', 'approved', 'rejected', 'withdrawn', 'void']),
+    required_role: text(50),
+    approvers: integer(1, 5),
+    approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),
+    created_at: Timestamp(),
+    created_by: text(200),
+    decided_at: nullable(Timestamp()),
+    decided_by: nullable(text(200)),
+    decision_note: nullable(text(2000)),
+    revision: Revision,
+  },
+  { title: 'ChangeRequest' },
+)
+
+export const contentHash = (operation: string, params: unknown, body: unknown): string =>
+  createHash('sha256')
+    .update(canonicalJson({ operation, params: params ?? {}, body: body ?? null }))
+    .digest('hex')
+
+/** The change request that now waits, or undefined when the policy asks for nobody and the change should simply be made. */
+export async function propose(
+  tx: Tx,
+  route: Route,
+  input: { params: unknown; body: unknown },
+  attempt: () => Promise<unknown>,
+): Promise<ChangeRequestRow | undefined> {
+  const governed = route.governed
+  if (!governed) return undefined
+  const rule = await findApprovalRule(tx, governed.action)
+  if (!rule) return undefined
+  const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
+  // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.
+  await tx.run('savepoint proposal')
+  await attempt()
+  await tx.run('rollback to savepoint proposal')
+  return insertChangeRequest(tx, {
+    cr_id: uuidv7(),
+    action: governed.action,
+    operation: route.id,
+    params: input.params,
+    body: input.body,
+    content_hash: contentHash(route.id, input.params, input.body),
+    head,
+    required_role: rule.role,
+    approvers: rule.approvers,
+  })
+}

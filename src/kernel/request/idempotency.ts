@@ -1,0 +1,63 @@
+/**
+ * Safe retries. The answer of a POST is stored in the transaction of its effect, keyed by tenant, principal, operation and
+ * the caller's key; only committed 2xx answers are kept, so a failed request may simply be sent again.
+ */
+import { createHmac } from 'node:crypto'
+import { canonicalJson } from '../canonical-json.ts'
+import type { Tx } from '../database/tx.ts'
+import { fail } from '../problem.ts'
+import { type AnswerKey, findAnswer, insertAnswer, tryLockAnswer } from './queries.ts'
+
+/** An answer ready to be sent: exact bytes, since a repetition must be the same. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+export interface Idempotency extends AnswerKey {
+  readonly secret: boolean
+}
+
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
+
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  if (typeof header !== 'string' || !idempotencyKeyPattern.test(header)) {
+    fail('malformed_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters, sent once.')
+  }
+  return header
+}
+
+/** Keyed, so that a stored fingerprint of a guessable body tells nothing. */
+export const fingerprintOf = (key: Buffer, content: unknown): string =>
+  createHmac('sha256', key).update(canonicalJson(content)).digest('hex')
+
+/** Runs `effect` once per key. Must be called inside the transaction that holds the effect. */
+export async function once(
+  tx: Tx,
+  idempotency: Idempotency | undefined,
+  fingerprint: string,
+  effect: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!idempotency) return effect()
+  if (!(await tryLockAnswer(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
+  const stored = await findAnswer(tx, idempotency)
+  if (stored) {
+    if (stored.fingerprint !== fingerprint) fail('idempotency_key_reused')
+    if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
+    return {
+      status: stored.status,
+      headers: { ...stored.headers, 'idempotency-replayed': 'true' },
+      body: stored.body ?? undefined,
+    }
+  }
+  const answer = await effect()
+  await insertAnswer(tx, idempotency, {
+    fingerprint,
+    status: answer.status,
+    headers: answer.headers,
+    body: idempotency.secret ? null : (answer.body ?? null),
+  })
+  return answer
+}

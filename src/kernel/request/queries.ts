@@ -1,0 +1,123 @@
+/** SQL behind repeated answers and changes that wait for a second person. */
+import type { Tx } from '../database/tx.ts'
+
+export interface StoredAnswer {
+  readonly fingerprint: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+export interface AnswerKey {
+  readonly principal: string
+  readonly operation: string
+  readonly key: string
+}
+
+/** A try-lock, never a wait: whoever comes second while the first is running is told so. */
+export const tryLockAnswer = async (tx: Tx, { principal, operation, key }: AnswerKey): Promise<boolean> => {
+  const row = await tx.find<{ locked: boolean }>(
+    'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
+    [[tx.tenant_id, principal, operation, key].join('\u0001')],
+  )
+  return row?.locked ?? false
+}
+
+export const findAnswer = (tx: Tx, { principal, operation, key }: AnswerKey) =>
+  tx.find<StoredAnswer>(
+    `select fingerprint, status, headers, body from app.idempotency
+      where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
+    [tx.tenant_id, principal, operation, key],
+  )
+
+/** An expired answer of the same key gives way to the new one. */
+export const insertAnswer = (tx: Tx, { principal, operation, key }: AnswerKey, answer: StoredAnswer) =>
+  tx.run(
+    `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours')
+     on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
+       headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at`,
+    [
+      tx.tenant_id,
+      principal,
+      operation,
+      key,
+      answer.fingerprint,
+      answer.status,
+      JSON.stringify(answer.headers),
+      answer.body,
+    ],
+  )
+
+export interface ApprovalRule {
+  readonly action: string
+  readonly approvers: number
+  readonly role: string
+}
+
+export const findApprovalRule = (tx: Tx, action: string) =>
+  tx.find<ApprovalRule>(
+    `select rule.action, rule.approvers, rule.role
+       from app.approval_policy p, jsonb_to_recordset(p.rules) as rule (action text, approvers bigint, role text)
+      where p.tenant_id = $1 and rule.action = $2 and rule.approvers > 0`,
+    [tx.tenant_id, action],
+  )
+
+export interface ChangeRequestRow {
+  readonly cr_id: string
+  readonly action: string
+  readonly operation: string
+  readonly params: Record<string, string>
+  readonly body: unknown
+  readonly content_hash: string
+  readonly head: string | null
+  readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn' | 'void'
+  readonly required_role: string
+  readonly approvers: number
+  readonly approvals: { approved_by: string; approved_at: string; note: string | null }[]
+  readonly created_at: string
+  readonly created_by: string
+  readonly decided_at: string | null
+  readonly decided_by: string | null
+  readonly decision_note: string | null
+  readonly revision: number
+}
+
+export const changeRequestColumns = `cr_id, action, operation, params, body, content_hash, head, state, required_role, approvers,
+  created_at, created_by, decided_at, decided_by, decision_note, revision,
+  (select coalesce(jsonb_agg(jsonb_build_object('approved_by', a.approved_by, 'note', a.note,
+            'approved_at', to_char(a.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by a.approved_at), '[]')
+     from app.change_approval a where a.tenant_id = c.tenant_id and a.cr_id = c.cr_id) as approvals`
+
+export const insertChangeRequest = (
+  tx: Tx,
+  request: {
+    cr_id: string
+    action: string
+    operation: string
+    params: unknown
+    body: unknown
+    content_hash: string
+    head: string | null
+    required_role: string
+    approvers: number
+  },
+) =>
+  tx.find<ChangeRequestRow>(
+    `insert into app.change_request as c
+       (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11) returning ${changeRequestColumns}`,
+    [
+      tx.tenant_id,
+      request.cr_id,
+      request.action,
+      request.operation,
+      JSON.stringify(request.params ?? {}),
+      request.body === undefined ? null : JSON.stringify(request.body),
+      request.content_hash,
+      request.head,
+      request.required_role,
+      request.approvers,
+      tx.actor,
+    ],
+  )

@@ -1,0 +1,17 @@
+/** Optimistic concurrency: `expected_revision` in the body (409) and `If-Match` (412) against the revision that is stored. */
+import { fail } from './problem.ts'
+import type { RequestFacts } from './route.ts'
+
+export const etagOf = (revision: number | string): string => `"${revision}"`
+
+export function expectRevision(
+  current: number,
+  input: { readonly request: Pick<RequestFacts, 'if_match'>; readonly body?: unknown },
+): void {
+  const { if_match } = input.request
+  if (if_match !== undefined && if_match !== '*' && !if_match.includes(etagOf(current))) fail('precondition_failed')
+  const expected = (input.body as { expected_revision?: number } | undefined)?.expected_revision
+  if (expected !== undefined && expected !== current) {
+    fail('revision_stale', `The current revision is ${current}, not ${expected}. Read it again and decide anew.`)
+  }
+}

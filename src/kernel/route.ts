@@ -1,0 +1,207 @@
+/**
+ * A route is declared once, with no defaults: from the declaration come routing, validation, handler types, OpenAPI,
+ * roles, the tenant transaction, limits, marks and the generated test matrices. Two constructors only.
+ */
+import type { Readable } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
+import type { Role, Roles } from './auth/roles.ts'
+import type { ConstraintProblems } from './database/failures.ts'
+import type { Tx, TxMode } from './database/tx.ts'
+import type { JobKind } from './job/kind.ts'
+import type { Kernel } from './kernel.ts'
+import type { ProblemCode } from './problem.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type At = `${Method} /${string}`
+type Out<S> = S extends TSchema ? Static<S> : undefined
+
+/** Who calls: a person (`user:<id>`) or a machine key (`key:<id>`), for one tenant. */
+export interface Actor {
+  readonly principal: string
+  readonly tenant_id: string
+  readonly roles: readonly Role[]
+  readonly name: string | null
+  readonly token_id: string
+  readonly issuer: string
+  readonly issued_at_s: number
+  readonly expires_at_s: number
+}
+
+/** What a handler may know of the request beyond its validated parts. */
+export interface RequestFacts {
+  readonly id: string
+  /** Aborts when the client goes away or the process shuts down. */
+  readonly signal: AbortSignal
+  /** The revisions named by If-Match, or undefined without the header; '*' matches any. */
+  readonly if_match: readonly string[] | '*' | undefined
+  readonly address: string
+  /** The body of a route declared with `bytes`, unread. */
+  readonly stream: Readable | undefined
+}
+
+/** A reply that is not JSON: bytes or events, sent as they come. */
+export interface StreamReply {
+  readonly media_type: string
+  readonly description: string
+}
+export const streamed = (media_type: string, description: string): StreamReply => ({ media_type, description })
+export const isStreamed = (reply: unknown): reply is StreamReply =>
+  typeof reply === 'object' && reply !== null && 'media_type' in reply
+
+type ReplySchema = TSchema | StreamReply | null
+type ReplyValue<R> = R extends TSchema
+  ? Static<R>
+  : R extends StreamReply
+    ? AsyncIterable<string | Uint8Array>
+    : undefined
+
+interface Shared<P, Q, B, R extends ReplySchema> {
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** The body is a stream of bytes of any media type instead of JSON. */
+  readonly bytes?: { readonly description: string; readonly max_bytes: 'upload' }
+  readonly reply: readonly [status: 200 | 201 | 202 | 204, schema: R]
+  readonly problems?: readonly ProblemCode[]
+  /** Where the created thing is, relative to /api. */
+  readonly location?: (reply: ReplyValue<R>) => string
+  /** Headers that depend on the reply. */
+  readonly headers?: (reply: ReplyValue<R>) => Record<string, string>
+  /** operationId that reads what this one made, with the reply member to use for each of its parameters. */
+  readonly links?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** The reply holds a secret that is shown once: it is never stored for repetition. */
+  readonly secret?: true
+}
+
+interface Marks {
+  /** The action name in the tenant's approval policy, and the state a proposal is bound to. */
+  readonly governed?: {
+    readonly action: string
+    readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
+  }
+  /** A read that is itself recorded. Changes always are. */
+  readonly audited?: true
+  /** Starts long work: answers 202 with the job and its Location. */
+  readonly starts?: string
+  /** Counts against the tenant's allowance of heavy work. */
+  readonly limit?: 'heavy'
+  /** Reply carries `revision`: strong ETag, If-None-Match on reads, If-Match on changes. */
+  readonly revisioned?: true
+}
+
+interface CommonInput<P, Q, B> {
+  readonly params: Out<P>
+  readonly query: Out<Q>
+  readonly body: Out<B>
+  readonly request: RequestFacts
+  readonly kernel: Kernel
+}
+interface OpenInput {
+  readonly tx: Tx
+}
+interface SelfInput {
+  /** No transaction is open: these open one each, and nothing is waited for inside. */
+  read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  /** The write that completes the request: `Idempotency-Key` is honoured in its transaction. */
+  settle<T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+export type TenantInput<P, Q, B, M extends TxMode> = CommonInput<P, Q, B> & {
+  readonly actor: Actor
+} & (M extends 'self' ? SelfInput : OpenInput)
+export type PublicInput<P, Q, B> = CommonInput<P, Q, B>
+
+export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode> extends Shared<P, Q, B, R>, Marks {
+  readonly roles: Roles
+  readonly tx: M
+}
+export interface PublicSpec<P, Q, B, R extends ReplySchema> extends Shared<P, Q, B, R> {
+  /** Served at the root too, for probes that cannot be given a prefix. */
+  readonly also_at_root?: true
+  /** Never counted by the rate limiter. */
+  readonly unlimited?: true
+  /** The same body under another status, for answers whose status follows their content. */
+  readonly otherwise?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
+}
+
+/** A declared route with its types erased, as the server, the document and the tests see it. */
+export interface Route extends Marks {
+  readonly access: 'tenant' | 'public'
+  readonly at: At
+  readonly method: Method
+  /** Path below /api with `:name` parameters. */
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly roles: readonly Role[]
+  readonly tx: TxMode | null
+  readonly params?: TSchema
+  readonly query?: TSchema
+  readonly body?: TSchema
+  readonly bytes?: Shared<never, never, never, null>['bytes']
+  readonly reply: readonly [status: number, schema: ReplySchema]
+  readonly problems: readonly ProblemCode[]
+  readonly location?: (reply: unknown) => string
+  readonly headers?: (reply: unknown) => Record<string, string>
+  readonly links?: Shared<never, never, never, null>['links']
+  readonly secret?: true
+  readonly also_at_root?: true
+  readonly unlimited?: true
+  readonly otherwise?: { readonly status: number; readonly when: (reply: unknown) => boolean }
+  readonly handle: (input: unknown) => Promise<unknown>
+}
+
+function declare(access: 'tenant' | 'public', at: At, spec: object, handle: unknown): Route {
+  const [method, path] = at.split(' ') as [Method, string]
+  return { access, at, method, path, roles: [], tx: null, problems: [], ...spec, handle } as unknown as Route
+}
+
+/** The handler sits in a chained call, because literals widen when it is a member of the spec object. */
+export const tenantRoute = <
+  R extends ReplySchema,
+  const M extends TxMode,
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  at: At,
+  spec: TenantSpec<P, Q, B, R, M>,
+) => ({
+  handle: (handle: (input: TenantInput<P, Q, B, M>) => Promise<ReplyValue<R>>): Route =>
+    declare('tenant', at, spec, handle),
+})
+
+export const publicRoute = <
+  R extends ReplySchema,
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  at: At,
+  spec: PublicSpec<P, Q, B, R>,
+) => ({
+  handle: (handle: (input: PublicInput<P, Q, B>) => Promise<ReplyValue<R>>): Route =>
+    declare('public', at, spec, handle),
+})
+
+/** The door of a module, as `src/app/modules.ts` lists it. */
+export interface Module {
+  readonly name: string
+  /** First URL segments this module answers; the OpenAPI tag is the module's name. */
+  readonly segments: readonly string[]
+  readonly tier: 'foundation' | 'domain' | 'views'
+  readonly summary: string
+  readonly routes: readonly Route[]
+  readonly jobs: readonly JobKind[]
+  readonly constraints?: ConstraintProblems
+  /**
+   * Writes one row into each table of this module, for the tenant of `tx`. The canary tenant is planted with it, so that
+   * isolation can be shown on real rows; the isolation tests use it too.
+   */
+  readonly canary: (tx: Tx) => Promise<void>
+}

@@ -1,0 +1,316 @@
+/** People, roles and machine keys of the tenant. */
+import { mintApiKey } from '../../kernel/auth/api-key.ts'
+import { conflictingRoles, everyone, roleDescriptions, roles } from '../../kernel/auth/roles.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { page } from '../../kernel/page.ts'
+import { fail } from '../../kernel/problem.ts'
+import { expectRevision } from '../../kernel/revision.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import {
+  countOtherAdministrators,
+  findApiKey,
+  findUser,
+  insertApiKey,
+  insertUser,
+  listApiKeys,
+  listApiKeyUsage,
+  listUsers,
+  lockApiKey,
+  lockUser,
+  type UserRow,
+  updateApiKeyRevoked,
+  updateApiKeySecret,
+  updateUser,
+  updateUserAvailability,
+  updateUserRoles,
+  updateUserState,
+} from './queries.ts'
+import { conflictsOf } from './rules.ts'
+import {
+  ApiKeyPage,
+  ApiKeyParams,
+  ApiKeyQuery,
+  ApiKeyUsage,
+  ApiKeyWithSecret,
+  AvailabilityChange,
+  KeyRotation,
+  NewApiKey,
+  RoleCatalogue,
+  RolesChange,
+  UsageQuery,
+  User,
+  UserChange,
+  UserInvitation,
+  UserPage,
+  UserParams,
+  UserQuery,
+} from './schema.ts'
+
+const shown = (user: UserRow) => ({ ...user, conflicts: conflictsOf(user.roles) })
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+async function keepAnAdministrator(tx: Tx, user: UserRow): Promise<void> {
+  if (!user.roles.includes('tenant_admin') || user.state === 'inactive') return
+  if ((await countOtherAdministrators(tx, user.user_id)) === 0) fail('last_administrator')
+}
+
+const revisionOfUser = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const user = await findUser(tx, params['user_id'] as string)
+  return user ? String(user.revision) : null
+}
+
+export const accessRoutes = [
+  tenantRoute('GET /users', {
+    id: 'listUsers',
+    summary: 'List users with roles and availability',
+    roles: ['tenant_admin', 'compliance_officer', 'auditor'],
+    tx: 'one',
+    query: UserQuery,
+    reply: [200, UserPage],
+  }).handle(async (input) => {
+    const { state = null, role = null } = input.query
+    const users = await page(input, 'listUsers', ['created_at', 'user_id'], (after, count) =>
+      listUsers(input.tx, { state, role }, after, count),
+    )
+    return { ...users, items: users.items.map(shown) }
+  }),
+
+  tenantRoute('POST /users', {
+    id: 'createUser',
+    summary: 'Invite a user',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    body: UserInvitation,
+    reply: [201, User],
+    revisioned: true,
+    location: (user) => `/users/${user.user_id}`,
+    links: { getUser: { user_id: 'user_id' } },
+    problems: ['duplicate'],
+  }).handle(async ({ tx, body, kernel }) => {
+    const user_id = uuidv7()
+    const user = await insertUser(tx, {
+      user_id,
+      issuer: kernel.issuer.issuer,
+      subject: `user:${user_id}`,
+      email: body.email.toLowerCase(),
+      name: body.name,
+      team: body.team ?? null,
+      locale: body.locale ?? null,
+      roles: body.roles,
+      origin: 'built_in',
+      state: 'invited',
+    })
+    return shown(found(user))
+  }),
+
+  tenantRoute('GET /users/:user_id', {
+    id: 'getUser',
+    summary: 'One user',
+    roles: ['tenant_admin', 'compliance_officer', 'auditor'],
+    tx: 'one',
+    params: UserParams,
+    reply: [200, User],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => shown(found(await findUser(tx, params.user_id)))),
+
+  tenantRoute('PATCH /users/:user_id', {
+    id: 'updateUser',
+    summary: 'Change name, team or locale',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: UserParams,
+    body: UserChange,
+    reply: [200, User],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    const user = found(await lockUser(tx, params.user_id))
+    expectRevision(user.revision, input)
+    const { expected_revision: _, ...change } = body
+    return shown(found(await updateUser(tx, params.user_id, { ...user, ...change })))
+  }),
+
+  tenantRoute('POST /users/:user_id/deactivate', {
+    id: 'deactivateUser',
+    summary: 'Remove access, keep history',
+    description: 'Tokens of the user stop working in every process within five seconds. Repeating it changes nothing.',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: UserParams,
+    reply: [200, User],
+    revisioned: true,
+    problems: ['not_found', 'last_administrator'],
+  }).handle(async (input) => {
+    const user = found(await lockUser(input.tx, input.params.user_id))
+    expectRevision(user.revision, input)
+    if (user.state === 'inactive') return shown(user)
+    await keepAnAdministrator(input.tx, user)
+    input.kernel.standings.forget(input.actor.tenant_id)
+    return shown(found(await updateUserState(input.tx, user.user_id, 'inactive')))
+  }),
+
+  tenantRoute('POST /users/:user_id/reactivate', {
+    id: 'reactivateUser',
+    summary: 'Restore access',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: UserParams,
+    reply: [200, User],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const user = found(await lockUser(input.tx, input.params.user_id))
+    expectRevision(user.revision, input)
+    if (user.state !== 'inactive') return shown(user)
+    input.kernel.standings.forget(input.actor.tenant_id)
+    return shown(found(await updateUserState(input.tx, user.user_id, 'active')))
+  }),
+
+  tenantRoute('PUT /users/:user_id/roles', {
+    id: 'updateUserRoles',
+    summary: 'Set the roles of a user',
+    description:
+      'Maker and checker on one person is flagged in `conflicts`. Tokens already minted keep their roles until they end.',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: UserParams,
+    body: RolesChange,
+    reply: [200, User],
+    revisioned: true,
+    governed: { action: 'roles', head: revisionOfUser },
+    problems: ['not_found', 'last_administrator', 'transition_not_allowed'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    const user = found(await lockUser(tx, params.user_id))
+    expectRevision(user.revision, input)
+    if (user.origin === 'external') {
+      fail('transition_not_allowed', 'The roles of this user come from its identity provider. Change them there.')
+    }
+    if (!body.roles.includes('tenant_admin')) await keepAnAdministrator(tx, user)
+    return shown(found(await updateUserRoles(tx, user.user_id, body.roles)))
+  }),
+
+  tenantRoute('PUT /users/:user_id/availability', {
+    id: 'updateUserAvailability',
+    summary: 'Out-of-office window; stops automatic assignment',
+    roles: ['analyst', 'compliance_officer', 'tenant_admin'],
+    tx: 'write',
+    params: UserParams,
+    body: AvailabilityChange,
+    reply: [200, User],
+    revisioned: true,
+    problems: ['not_found', 'conflict'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    const user = found(await lockUser(tx, params.user_id))
+    expectRevision(user.revision, input)
+    if ((body.away_from === null) !== (body.away_until === null)) {
+      fail('conflict', 'Give both away_from and away_until, or null for both to end the window.')
+    }
+    return shown(found(await updateUserAvailability(tx, user.user_id, body.away_from, body.away_until)))
+  }),
+
+  tenantRoute('GET /roles', {
+    id: 'listRoles',
+    summary: 'Roles, what each may call, and segregation-of-duties conflicts',
+    roles: everyone,
+    tx: 'self',
+    reply: [200, RoleCatalogue],
+  }).handle(async ({ kernel }) => ({
+    items: roles.map((role) => ({
+      role,
+      description: roleDescriptions[role],
+      operations: kernel.routes.filter((route) => route.roles.includes(role)).map((route) => route.id),
+    })),
+    conflicts: conflictingRoles.map(([one, two, reason]) => ({ roles: [one, two], reason })),
+  })),
+
+  tenantRoute('GET /api-keys', {
+    id: 'listApiKeys',
+    summary: 'List API keys: metadata and last use, never the secret',
+    roles: ['tenant_admin', 'auditor'],
+    tx: 'one',
+    query: ApiKeyQuery,
+    reply: [200, ApiKeyPage],
+  }).handle(async (input) =>
+    page(input, 'listApiKeys', ['created_at', 'key_id'], (after, count) =>
+      listApiKeys(input.tx, input.query.state ?? null, after, count),
+    ),
+  ),
+
+  tenantRoute('POST /api-keys', {
+    id: 'createApiKey',
+    summary: 'Create a key; its secret is shown once',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    body: NewApiKey,
+    reply: [201, ApiKeyWithSecret],
+    secret: true,
+    links: { getApiKeyUsage: { key_id: 'key/key_id' } },
+  }).handle(async ({ tx, body, actor }) => {
+    const key_id = uuidv7()
+    const minted = mintApiKey(actor.tenant_id, key_id)
+    const key = await insertApiKey(tx, {
+      key_id,
+      name: body.name,
+      roles: body.roles,
+      secret_hash: minted.secret_hash,
+      expires_in_days: body.expires_in_days ?? null,
+    })
+    return { key: found(key), secret: minted.text }
+  }),
+
+  tenantRoute('POST /api-keys/:key_id/rotate', {
+    id: 'rotateApiKey',
+    summary: 'New secret, with an overlap during which the old one still works',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: ApiKeyParams,
+    body: KeyRotation,
+    reply: [200, ApiKeyWithSecret],
+    secret: true,
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, actor }) => {
+    const key = found(await lockApiKey(tx, params.key_id))
+    if (key.state !== 'active') fail('transition_not_allowed', 'The key is revoked. Create a new one.')
+    const minted = mintApiKey(actor.tenant_id, key.key_id)
+    const rotated = await updateApiKeySecret(tx, key.key_id, minted.secret_hash, body.overlap_minutes)
+    return { key: found(rotated), secret: minted.text }
+  }),
+
+  tenantRoute('DELETE /api-keys/:key_id', {
+    id: 'deleteApiKey',
+    summary: 'Revoke a key now',
+    description:
+      'The key and every token made with it stop working in every process within five seconds. Its record stays.',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    params: ApiKeyParams,
+    reply: [204, null],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, kernel, actor }) => {
+    found(await lockApiKey(tx, params.key_id))
+    await updateApiKeyRevoked(tx, params.key_id)
+    kernel.standings.forget(actor.tenant_id)
+    return undefined
+  }),
+
+  tenantRoute('GET /api-keys/:key_id/usage', {
+    id: 'getApiKeyUsage',
+    summary: 'Calls of a key by operation and status, per day',
+    description: 'The last 31 days unless a range is given; counted in each process and added up every few seconds.',
+    roles: ['tenant_admin', 'auditor'],
+    tx: 'read',
+    params: ApiKeyParams,
+    query: UsageQuery,
+    reply: [200, ApiKeyUsage],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, query }) => {
+    const items = await listApiKeyUsage(tx, params.key_id, query.from_on ?? null, query.until_on ?? null)
+    if (items.length === 0) found(await findApiKey(tx, params.key_id))
+    return { key_id: params.key_id, items }
+  }),
+]

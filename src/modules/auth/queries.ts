@@ -1,0 +1,57 @@
+/** SQL of token exchange and revocation. */
+import type { Tx } from '../../kernel/database/tx.ts'
+
+export interface ExchangeRow {
+  readonly key_id: string
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly tenant_state: 'active' | 'suspended'
+  readonly current: string
+  readonly previous: string | null
+}
+
+/** Only a key that may still be used; the previous secret only within its overlap. */
+export const findUsableKey = (tx: Tx, key_id: string) =>
+  tx.find<ExchangeRow>(
+    `select k.key_id, k.name, k.roles, t.state as tenant_state, k.secret_hash as current,
+            case when k.previous_valid_until > now() then k.previous_secret_hash end as previous
+       from app.api_key k join app.tenant t on t.tenant_id = k.tenant_id
+      where k.tenant_id = $1 and k.key_id = $2 and k.state = 'active' and (k.expires_at is null or k.expires_at > now())`,
+    [tx.tenant_id, key_id],
+  )
+
+/** At most one write a minute: it tells people whether a key is in use, not when exactly. */
+export const updateKeyUsed = (tx: Tx, key_id: string) =>
+  tx.run(
+    `update app.api_key set last_used_at = now()
+      where tenant_id = $1 and key_id = $2 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    [tx.tenant_id, key_id],
+  )
+
+export interface RevokedRow {
+  readonly token_id: string
+  readonly expires_at: string
+  readonly reason: string | null
+  readonly revoked_at: string
+  readonly revoked_by: string
+}
+
+/** Revoking twice is the same as once; the later end wins. */
+export const upsertRevokedToken = (
+  tx: Tx,
+  token: { token_id: string; expires_at: string | null; reason: string | null },
+) =>
+  tx.find<RevokedRow>(
+    `insert into app.revoked_token (tenant_id, token_id, expires_at, reason, revoked_by)
+     values ($1, $2, least(coalesce($3::timestamptz, now() + interval '24 hours'), now() + interval '25 hours'), $4, $5)
+     on conflict on constraint revoked_token_pkey
+     do update set expires_at = greatest(revoked_token.expires_at, excluded.expires_at)
+     returning token_id, expires_at, reason, revoked_at, revoked_by`,
+    [tx.tenant_id, token.token_id, token.expires_at, token.reason, tx.actor],
+  )
+
+export const findTenantName = (tx: Tx) =>
+  tx.find<{ tenant_id: string; slug: string; name: string }>(
+    'select tenant_id, slug, name from app.tenant where tenant_id = $1',
+    [tx.tenant_id],
+  )

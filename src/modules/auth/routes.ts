@@ -1,0 +1,142 @@
+/** How a machine obtains a token, what a token says, and how it is taken back. */
+import { parseApiKey, secretMatches } from '../../kernel/auth/api-key.ts'
+import { everyone } from '../../kernel/auth/roles.ts'
+import { fail } from '../../kernel/problem.ts'
+import { publicRoute, type Route, tenantRoute } from '../../kernel/route.ts'
+import { findTenantName, findUsableKey, updateKeyUsed, upsertRevokedToken } from './queries.ts'
+import { judge, matchRoute } from './rules.ts'
+import {
+  Jwks,
+  Me,
+  Permission,
+  PermissionQuery,
+  RevokedToken,
+  RevokeRequest,
+  TokenReply,
+  TokenRequest,
+} from './schema.ts'
+
+const TOKEN_LIFE_S = 15 * 60
+const instant = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+export const authRoutes = [
+  publicRoute('POST /auth/token', {
+    id: 'createToken',
+    summary: 'Exchange an API key for a short-lived tenant token',
+    description: 'The token carries the roles the key has now and lives 15 minutes.',
+    body: TokenRequest,
+    reply: [200, TokenReply],
+    problems: ['api_key_invalid', 'tenant_suspended'],
+    secret: true,
+  }).handle(async ({ body, kernel }) => {
+    const given = parseApiKey(body.api_key) ?? fail('api_key_invalid')
+    const principal = `key:${given.key_id}` as const
+    // The key names its tenant, so the wall stands before anything is looked up.
+    const scope = { tenant_id: given.tenant_id, actor: principal }
+    const key = await kernel.transactions.write(scope, async (tx) => {
+      const found = await findUsableKey(tx, given.key_id)
+      if (!found) return undefined
+      const fits =
+        secretMatches(found.current, given.secret_hash) ||
+        (found.previous !== null && secretMatches(found.previous, given.secret_hash))
+      if (!fits) return undefined
+      if (found.tenant_state === 'active') await updateKeyUsed(tx, given.key_id)
+      return found
+    })
+    if (!key) fail('api_key_invalid')
+    if (key.tenant_state === 'suspended') fail('tenant_suspended')
+    const minted = await kernel.issuer.mint({
+      principal,
+      tenant_id: given.tenant_id,
+      roles: key.roles,
+      lifetime_s: TOKEN_LIFE_S,
+      name: key.name,
+    })
+    return {
+      access_token: minted.token,
+      token_type: 'Bearer',
+      expires_in: TOKEN_LIFE_S,
+      token_id: minted.token_id,
+      roles: key.roles as never,
+    }
+  }),
+
+  tenantRoute('POST /auth/token/revoke', {
+    id: 'revokeToken',
+    summary: 'Revoke a token by id before it expires',
+    description: 'Takes effect in every process within five seconds.',
+    roles: ['tenant_admin', 'compliance_officer'],
+    tx: 'write',
+    body: RevokeRequest,
+    reply: [200, RevokedToken],
+  }).handle(async ({ tx, body, kernel, actor }) => {
+    const revoked = await upsertRevokedToken(tx, {
+      token_id: body.token_id,
+      expires_at: body.expires_at ?? null,
+      reason: body.reason ?? null,
+    })
+    kernel.standings.forget(actor.tenant_id)
+    return revoked as NonNullable<typeof revoked>
+  }),
+
+  tenantRoute('GET /auth/me', {
+    id: 'getMe',
+    summary: 'Tenant, principal, roles and permitted operations of this token',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, Me],
+  }).handle(async ({ tx, actor, kernel }) => ({
+    tenant: (await findTenantName(tx)) ?? fail('token_invalid'),
+    principal: actor.principal,
+    name: actor.name,
+    roles: [...actor.roles],
+    issuer: actor.issuer,
+    token_id: actor.token_id,
+    issued_at: instant(actor.issued_at_s),
+    expires_at: instant(actor.expires_at_s),
+    operations: kernel.routes.filter((route) => judge(route, actor.roles).allowed).map((route) => route.id),
+  })),
+
+  publicRoute('GET /auth/jwks', {
+    id: 'getJwks',
+    summary: 'Public keys of the built-in issuer',
+    reply: [200, Jwks],
+    headers: () => ({ 'cache-control': 'public, max-age=300' }),
+  }).handle(async ({ kernel }) => ({ keys: (await kernel.issuer.publicKeys()) as never })),
+
+  tenantRoute('GET /auth/permissions', {
+    id: 'getPermission',
+    summary: 'Would this token be allowed to call a given method and path, and if not, why',
+    roles: everyone,
+    tx: 'self',
+    query: PermissionQuery,
+    reply: [200, Permission],
+  }).handle(async ({ query, actor, kernel }) => {
+    const route = matchRoute(kernel.routes, query.method, query.path)
+    if (!route) {
+      return {
+        allowed: false,
+        operation: null,
+        required_roles: [],
+        held_roles: [...actor.roles],
+        governed: false,
+        code: 'not_found',
+        reason: 'There is no such operation.',
+      }
+    }
+    return explain(route, actor.roles)
+  }),
+]
+
+function explain(route: Route, held: Parameters<typeof judge>[1]) {
+  const { allowed, reason } = judge(route, held)
+  return {
+    allowed,
+    operation: route.id,
+    required_roles: [...route.roles],
+    held_roles: [...held],
+    governed: route.governed !== undefined,
+    code: allowed ? null : ('role_required' as const),
+    reason,
+  }
+}

@@ -1,0 +1,74 @@
+/** Wire contract of tokens: how one is obtained, what it says, how it is taken back. */
+import { roles } from '../../kernel/auth/roles.ts'
+import { problems } from '../../kernel/problem.ts'
+import { closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../kernel/schema.ts'
+
+export const TokenRequest = closed({
+  api_key: text(200, { description: 'As shown once when the key was made: pk_…' }),
+})
+
+export const TokenReply = closed(
+  {
+    access_token: text(8192),
+    token_type: oneOf(['Bearer']),
+    expires_in: integer(1, 86400, { description: 'Seconds.' }),
+    token_id: text(255),
+    roles: listOf(oneOf(roles), 10),
+  },
+  { title: 'Token' },
+)
+
+export const RevokeRequest = closed({
+  token_id: text(255, { description: 'The jti claim of the token, of any issuer.' }),
+  expires_at: Type.Optional(
+    Timestamp({ description: 'When the token would end by itself; 24 hours from now if absent.' }),
+  ),
+  reason: Type.Optional(text(500)),
+})
+export const RevokedToken = closed(
+  {
+    token_id: text(255),
+    expires_at: Timestamp(),
+    reason: nullable(text(500)),
+    revoked_at: Timestamp(),
+    revoked_by: text(200),
+  },
+  { title: 'RevokedToken' },
+)
+
+export const Me = closed(
+  {
+    tenant: closed({ tenant_id: Id(), slug: text(100), name: text(200) }),
+    principal: text(200),
+    name: nullable(text(255)),
+    roles: listOf(oneOf(roles), 10),
+    issuer: text(500),
+    token_id: text(255),
+    issued_at: Timestamp(),
+    expires_at: Timestamp(),
+    operations: listOf(text(100), 1000, { description: 'operationIds this token may call.' }),
+  },
+  { title: 'Me' },
+)
+
+export const Jwks = closed(
+  { keys: Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })) },
+  { title: 'Jwks' },
+)
+
+export const PermissionQuery = closed({
+  method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: text(500, { description: 'With or without /api, with real identifiers or {placeholders}.' }),
+})
+export const Permission = closed(
+  {
+    allowed: Type.Boolean(),
+    operation: nullable(text(100)),
+    required_roles: listOf(oneOf(roles), 10),
+    held_roles: listOf(oneOf(roles), 10),
+    governed: Type.Boolean({ description: 'The approval policy may turn the change into a change request.' }),
+    code: nullable(oneOf(Object.keys(problems))),
+    reason: text(500),
+  },
+  { title: 'Permission' },
+)

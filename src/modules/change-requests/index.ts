@@ -1,0 +1,36 @@
+/** Door of the change-requests router. */
+import { insertChangeRequest } from '../../kernel/request/queries.ts'
+import type { Module } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertApproval } from './queries.ts'
+import { changeRequestRoutes } from './routes.ts'
+
+export const changeRequests: Module = {
+  name: 'change-requests',
+  segments: ['change-requests'],
+  tier: 'foundation',
+  summary: 'One four-eyes queue for every governed change.',
+  routes: changeRequestRoutes,
+  jobs: [],
+  constraints: {
+    change_approval_four_eyes_ck: ['approval_own_request', 'Nobody approves their own request.'],
+    change_approval_person_ck: ['approval_own_request', 'Only a person approves; API keys never do.'],
+    change_approval_pkey: ['duplicate', 'You have approved this change request already.'],
+  },
+  canary: async (tx) => {
+    const cr_id = uuidv7()
+    const request = {
+      cr_id,
+      action: 'canary',
+      operation: 'canary',
+      params: {},
+      body: { note: 'canary' },
+      content_hash: 'canary',
+    }
+    await insertChangeRequest(tx, { ...request, head: 'canary', required_role: 'auditor', approvers: 1 })
+    // Written by a person other than the author, as the database demands.
+    await tx.run(`select set_config('app.actor', 'user:canary', true)`)
+    await insertApproval({ ...tx, actor: 'user:canary' }, { cr_id, created_by: tx.actor }, 'canary')
+    await tx.run(`select set_config('app.actor', $1, true)`, [tx.actor])
+  },
+}

@@ -1,0 +1,65 @@
+/** SQL of the four-eyes queue. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Position } from '../../kernel/page.ts'
+import { type ChangeRequestRow, changeRequestColumns } from '../../kernel/request/queries.ts'
+
+/** Newest first. With `awaiting`, only open ones this principal may still approve. */
+export const listChangeRequests = (
+  tx: Tx,
+  filter: {
+    state: string | null
+    action: string | null
+    awaiting: { principal: string; roles: readonly string[] } | null
+  },
+  after: Position,
+  count: number,
+) =>
+  tx.query<ChangeRequestRow>(
+    `select ${changeRequestColumns} from app.change_request c
+      where tenant_id = $1 and ($2::text is null or state = $2) and ($3::text is null or action = $3)
+        and ($4::timestamptz is null or (created_at, cr_id) < ($4, $5::uuid))
+        and ($6::text is null or (state = 'open' and created_by <> $6 and required_role = any ($7::text[]) and not exists (
+              select 1 from app.change_approval a where a.tenant_id = $1 and a.cr_id = c.cr_id and a.approved_by = $6)))
+      order by created_at desc, cr_id desc limit $8`,
+    [
+      tx.tenant_id,
+      filter.state,
+      filter.action,
+      after?.[0] ?? null,
+      after?.[1] ?? null,
+      filter.awaiting?.principal ?? null,
+      filter.awaiting?.roles ?? [],
+      count,
+    ],
+  )
+
+export const findChangeRequest = (tx: Tx, cr_id: string) =>
+  tx.find<ChangeRequestRow>(
+    `select ${changeRequestColumns} from app.change_request c where tenant_id = $1 and cr_id = $2`,
+    [tx.tenant_id, cr_id],
+  )
+
+export const lockChangeRequest = (tx: Tx, cr_id: string) =>
+  tx.find<ChangeRequestRow>(
+    `select ${changeRequestColumns} from app.change_request c where tenant_id = $1 and cr_id = $2 for update`,
+    [tx.tenant_id, cr_id],
+  )
+
+/** The database itself refuses the author, a machine key and a second approval by the same person. */
+export const insertApproval = (tx: Tx, request: { cr_id: string; created_by: string }, note: string | null) =>
+  tx.run(
+    'insert into app.change_approval (tenant_id, cr_id, created_by, approved_by, note) values ($1, $2, $3, $4, $5)',
+    [tx.tenant_id, request.cr_id, request.created_by, tx.actor, note],
+  )
+
+export const updateChangeRequestDecided = (
+  tx: Tx,
+  cr_id: string,
+  state: 'approved' | 'rejected' | 'withdrawn' | 'void',
+  note: string | null,
+) =>
+  tx.run(
+    `update app.change_request set state = $3, decided_at = now(), decided_by = $4, decision_note = $5, revision = revision + 1
+      where tenant_id = $1 and cr_id = $2`,
+    [tx.tenant_id, cr_id, state, tx.actor, note],
+  )

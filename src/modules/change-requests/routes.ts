@@ -1,0 +1,165 @@
+/** One four-eyes queue for every governed change. Approving executes the stored request, exactly as it was proposed. */
+import { everyone, type Role } from '../../kernel/auth/roles.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { page } from '../../kernel/page.ts'
+import { fail } from '../../kernel/problem.ts'
+import { ChangeRequestView, contentHash } from '../../kernel/request/governed.ts'
+import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import {
+  findChangeRequest,
+  insertApproval,
+  listChangeRequests,
+  lockChangeRequest,
+  updateChangeRequestDecided,
+} from './queries.ts'
+import {
+  ChangeRequestPage,
+  ChangeRequestParams,
+  ChangeRequestQuery,
+  Decision,
+  InboxQuery,
+  Rejection,
+} from './schema.ts'
+
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+const checkers = ['compliance_officer', 'tenant_admin'] as const
+
+async function lockOpen(tx: Tx, cr_id: string): Promise<ChangeRequestRow> {
+  const request = found(await lockChangeRequest(tx, cr_id))
+  if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
+  return request
+}
+
+/** Only somebody else, a person, with the role the policy named when the change was proposed. */
+function expectChecker(request: ChangeRequestRow, principal: string, roles: readonly Role[]): void {
+  if (!principal.startsWith('user:') || principal === request.created_by) fail('approval_own_request')
+  if (!(roles as readonly string[]).includes(request.required_role)) {
+    fail('role_required', `Deciding this change needs the role ${request.required_role}.`)
+  }
+}
+
+async function isStale(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<boolean> {
+  const route = kernel.routes.find(({ id }) => id === request.operation)
+  if (!route?.governed) return true
+  if (contentHash(request.operation, request.params, request.body ?? undefined) !== request.content_hash) return true
+  return (await route.governed.head(tx, { ...request.params })) !== request.head
+}
+
+export const changeRequestRoutes = [
+  tenantRoute('GET /change-requests', {
+    id: 'listChangeRequests',
+    summary: 'Change requests by state and action, newest first',
+    roles: everyone,
+    tx: 'one',
+    query: ChangeRequestQuery,
+    reply: [200, ChangeRequestPage],
+  }).handle(async (input) => {
+    const { state = null, action = null } = input.query
+    return page(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
+      listChangeRequests(input.tx, { state, action, awaiting: null }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /change-requests/inbox', {
+    id: 'listChangeRequestInbox',
+    summary: 'What awaits a decision by me',
+    roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
+    tx: 'one',
+    query: InboxQuery,
+    reply: [200, ChangeRequestPage],
+  }).handle(async (input) => {
+    const { principal, roles } = input.actor
+    return page(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
+      listChangeRequests(input.tx, { state: 'open', action: null, awaiting: { principal, roles } }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /change-requests/:cr_id', {
+    id: 'getChangeRequest',
+    summary: 'One change request: what it would do, who asked, who approved',
+    roles: everyone,
+    tx: 'one',
+    params: ChangeRequestParams,
+    reply: [200, ChangeRequestView],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => found(await findChangeRequest(tx, params.cr_id))),
+
+  tenantRoute('POST /change-requests/:cr_id/approve', {
+    id: 'approveChangeRequest',
+    summary: 'Approve; with the last approval the stored request is executed',
+    description:
+      'Never by the author and never by an API key. When what would be changed has moved since the proposal, the request ' +
+      'becomes void instead and nothing is executed.',
+    roles: checkers,
+    tx: 'write',
+    params: ChangeRequestParams,
+    body: Decision,
+    reply: [200, ChangeRequestView],
+    revisioned: true,
+    // Executing may meet whatever the stored operation itself can answer.
+    problems: [
+      'not_found',
+      'transition_not_allowed',
+      'approval_own_request',
+      'approval_void',
+      'conflict',
+      'duplicate',
+      'last_administrator',
+    ],
+  }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
+    const request = await lockOpen(tx, params.cr_id)
+    expectChecker(request, actor.principal, actor.roles)
+    if (await isStale(tx, kernel, request)) fail('approval_void')
+    await insertApproval(tx, request, body.note ?? null)
+    if (request.approvals.length + 1 >= request.approvers) {
+      await kernel.perform(request.operation, {
+        tx,
+        actor,
+        params: request.params,
+        body: request.body ?? undefined,
+        // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.
+        request: { ...facts, if_match: undefined },
+      })
+      await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
+    }
+    return found(await findChangeRequest(tx, request.cr_id))
+  }),
+
+  tenantRoute('POST /change-requests/:cr_id/reject', {
+    id: 'rejectChangeRequest',
+    summary: 'Reject with a reason',
+    roles: checkers,
+    tx: 'write',
+    params: ChangeRequestParams,
+    body: Rejection,
+    reply: [200, ChangeRequestView],
+    revisioned: true,
+    problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
+  }).handle(async ({ tx, params, body, actor }) => {
+    const request = await lockOpen(tx, params.cr_id)
+    expectChecker(request, actor.principal, actor.roles)
+    await updateChangeRequestDecided(tx, request.cr_id, 'rejected', body.reason)
+    return found(await findChangeRequest(tx, request.cr_id))
+  }),
+
+  tenantRoute('POST /change-requests/:cr_id/withdraw', {
+    id: 'withdrawChangeRequest',
+    summary: 'The author takes it back',
+    roles: ['policy_editor', 'compliance_officer', 'tenant_admin', 'analyst', 'service'],
+    tx: 'write',
+    params: ChangeRequestParams,
+    body: Decision,
+    reply: [200, ChangeRequestView],
+    revisioned: true,
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, actor }) => {
+    const request = await lockOpen(tx, params.cr_id)
+    if (request.created_by !== actor.principal)
+      fail('transition_not_allowed', 'Only its author withdraws a change request.')
+    await updateChangeRequestDecided(tx, request.cr_id, 'withdrawn', body.note ?? null)
+    return found(await findChangeRequest(tx, request.cr_id))
+  }),
+]

@@ -1,0 +1,14 @@
+/** Wire contract of the four-eyes queue. */
+import { ChangeRequestView } from '../../kernel/request/governed.ts'
+import { closed, Id, oneOf, pageOf, pageQuery, Slug, Type, text } from '../../kernel/schema.ts'
+
+export const ChangeRequestPage = pageOf(ChangeRequestView)
+export const ChangeRequestParams = closed({ cr_id: Id() })
+export const ChangeRequestQuery = closed({
+  ...pageQuery,
+  state: Type.Optional(oneOf(['open', 'approved', 'rejected', 'withdrawn', 'void'])),
+  action: Type.Optional(Slug()),
+})
+export const InboxQuery = closed(pageQuery)
+export const Decision = closed({ note: Type.Optional(text(2000)) })
+export const Rejection = closed({ reason: text(2000) })

@@ -1,0 +1,31 @@
+/** Door of the jobs router. */
+import { insertJob } from '../../kernel/job/queries.ts'
+import type { Module } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { jobRoutes } from './routes.ts'
+
+export const jobs: Module = {
+  name: 'jobs',
+  segments: ['jobs'],
+  tier: 'foundation',
+  summary: 'One place to poll any long-running work.',
+  routes: jobRoutes,
+  jobs: [],
+  canary: async (tx) => {
+    await insertJob(
+      tx,
+      {
+        job_id: uuidv7(),
+        // No worker declares this kind, so nobody ever runs it.
+        kind: 'canary',
+        payload: { note: 'canary' },
+        resource: '/canary',
+        visible_to: null,
+        max_attempts: 1,
+        progress_total: null,
+        progress_unit: 'canary',
+      },
+      1_000_000,
+    )
+  },
+}

@@ -1,0 +1,135 @@
+/** One place to poll, follow, cancel and retry any long work. */
+import { everyone } from '../../kernel/auth/roles.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import {
+  findJob,
+  type JobRow,
+  listJobs,
+  lockJob,
+  updateCancelRequested,
+  updateRetried,
+} from '../../kernel/job/queries.ts'
+import { isTerminal, JobView } from '../../kernel/job/view.ts'
+import { page } from '../../kernel/page.ts'
+import { fail } from '../../kernel/problem.ts'
+import { streamed, tenantRoute } from '../../kernel/route.ts'
+import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
+
+const WATCH_MS = 8000
+const LOOK_EVERY_MS = 200
+const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
+
+/** Looks until the job has moved past `revision`, the time is up or the client has gone. No transaction is open in between. */
+async function watch(
+  look: () => Promise<JobRow>,
+  seen: JobRow,
+  until_ms: number,
+  signal: AbortSignal,
+): Promise<JobRow> {
+  let job = seen
+  while (!isTerminal(job.state) && job.revision === seen.revision && performance.now() < until_ms && !signal.aborted) {
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(LOOK_EVERY_MS, Math.max(1, until_ms - performance.now()))),
+    )
+    job = await look()
+  }
+  return job
+}
+
+export const jobRoutes = [
+  tenantRoute('GET /jobs', {
+    id: 'listJobs',
+    summary: "The tenant's jobs by kind and state, newest first",
+    roles: everyone,
+    tx: 'one',
+    query: JobListQuery,
+    reply: [200, JobPage],
+  }).handle(async (input) => {
+    const { kind = null, state = null } = input.query
+    return page(input, 'listJobs', ['created_at', 'job_id'], (after, count) =>
+      listJobs(input.tx, { kind, state, roles: input.actor.roles }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /jobs/:job_id', {
+    id: 'getJob',
+    summary: 'State, progress, result and problem of one job',
+    description: 'With `wait`, answers as soon as the job changes, or after that many seconds.',
+    roles: everyone,
+    tx: 'self',
+    params: JobParams,
+    query: JobWait,
+    reply: [200, JobView],
+    revisioned: true,
+    headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
+    problems: ['not_found'],
+  }).handle(async ({ read, params, query, actor, request }) => {
+    const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+    const first = await look()
+    return watch(look, first, performance.now() + (query.wait ?? 0) * 1000, request.signal)
+  }),
+
+  tenantRoute('GET /jobs/:job_id/events', {
+    id: 'streamJobEvents',
+    summary: 'Progress of one job as server-sent events',
+    description:
+      'Each event carries the job. Closes at the terminal state or after eight seconds; connect again to go on.',
+    roles: everyone,
+    tx: 'self',
+    params: JobParams,
+    reply: [200, streamed('text/event-stream', 'Events named `job`, data the job as JSON.')],
+    problems: ['not_found'],
+  }).handle(async ({ read, params, actor, request }) => {
+    const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+    const first = await look()
+    const until_ms = performance.now() + WATCH_MS
+    return (async function* () {
+      let job = first
+      yield event(job)
+      while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
+        const next = await watch(look, job, until_ms, request.signal)
+        if (next.revision !== job.revision) yield event(next)
+        job = next
+      }
+    })()
+  }),
+
+  tenantRoute('POST /jobs/:job_id/cancel', {
+    id: 'cancelJob',
+    summary: 'Ask a job to stop',
+    description:
+      'A queued job is cancelled at once; a running one stops at its next step. Repeating it changes nothing.',
+    roles: workers,
+    tx: 'write',
+    params: JobParams,
+    reply: [200, JobView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, actor }) => {
+    const job = await locked(tx, params.job_id, actor.roles)
+    if (isTerminal(job.state)) return job
+    return (await updateCancelRequested(tx, job.job_id)) ?? fail('not_found')
+  }),
+
+  tenantRoute('POST /jobs/:job_id/retry', {
+    id: 'retryJob',
+    summary: 'Start a failed or cancelled job again, from its last checkpoint',
+    roles: workers,
+    tx: 'write',
+    params: JobParams,
+    reply: [202, JobView],
+    starts: 'retry',
+    limit: 'heavy',
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, actor }) => {
+    const job = await locked(tx, params.job_id, actor.roles)
+    if (job.state !== 'failed' && job.state !== 'cancelled') {
+      fail('transition_not_allowed', `The job is ${job.state}; only a failed or cancelled one can be started again.`)
+    }
+    return (await updateRetried(tx, job.job_id)) ?? fail('not_found')
+  }),
+]
+
+const locked = async (tx: Tx, job_id: string, roles: readonly string[]): Promise<JobRow> =>
+  (await lockJob(tx, job_id, roles)) ?? fail('not_found')
+
+const event = (job: JobRow): string => `event: job\nid: ${job.revision}\ndata: ${JSON.stringify(job)}\n\n`

@@ -1,0 +1,97 @@
+/** Storing and reading uploaded bytes, in pieces of 1 MiB: memory stays flat, and no transaction is open while a client sends. */
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { fail } from '../../kernel/problem.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import {
+  findUpload,
+  findUploadChunk,
+  insertUpload,
+  insertUploadChunk,
+  removeUpload,
+  type UploadRow,
+  updateUploadStored,
+  updateUploadUsed,
+} from './queries.ts'
+
+const CHUNK_BYTES = 1024 * 1024
+
+/** Regroups whatever the network delivers into pieces of exactly 1 MiB, the last one shorter. */
+async function* pieces(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let held = 0
+  for await (const part of stream) {
+    parts.push(part)
+    held += part.length
+    while (held >= CHUNK_BYTES) {
+      const all = Buffer.concat(parts)
+      yield all.subarray(0, CHUNK_BYTES)
+      const rest = all.subarray(CHUNK_BYTES)
+      parts = rest.length > 0 ? [rest] : []
+      held = rest.length
+    }
+  }
+  if (held > 0) yield Buffer.concat(parts)
+}
+
+interface Store {
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  settle<T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** Commits piece by piece; a broken connection or a repetition leaves nothing behind. */
+export async function storeUpload(
+  store: Store,
+  stream: Readable,
+  options: { file_name: string | null; max_bytes: number },
+): Promise<UploadRow> {
+  const upload_id = uuidv7()
+  const hash = createHash('sha256')
+  let size_bytes = 0
+  let chunks = 0
+  await store.write((tx) => insertUpload(tx, upload_id, options.file_name))
+  try {
+    for await (const piece of pieces(stream)) {
+      size_bytes += piece.length
+      if (size_bytes > options.max_bytes) {
+        fail('too_large', `An upload may have at most ${options.max_bytes} bytes on this server.`)
+      }
+      hash.update(piece)
+      const seq = chunks++
+      await store.write((tx) => insertUploadChunk(tx, upload_id, seq, piece))
+    }
+    const sha256 = hash.digest('hex')
+    const fingerprint = `${options.file_name ?? ''}:${size_bytes}:${sha256}`
+    const stored = await store.settle(
+      fingerprint,
+      async (tx) =>
+        (await updateUploadStored(tx, upload_id, { size_bytes, sha256, chunks })) ?? fail('upload_incomplete'),
+    )
+    // An earlier request with this key stored the same bytes: its answer stands, these bytes are surplus.
+    if (stored.upload_id !== upload_id) await store.write((tx) => removeUpload(tx, upload_id))
+    return stored
+  } catch (error) {
+    await store.write((tx) => removeUpload(tx, upload_id)).catch(() => {})
+    throw error
+  }
+}
+
+/** For jobs and requests that name an `upload_id`: checks that it is there and keeps it for as long as it may be needed. */
+export async function useUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
+  const used = await updateUploadUsed(tx, upload_id)
+  if (used) return used
+  return (await findUpload(tx, upload_id)) ? fail('upload_incomplete') : fail('not_found', 'There is no such upload.')
+}
+
+/** The stored bytes in order, each piece read in a transaction of its own. */
+export async function* readUpload(
+  read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  upload_id: string,
+): AsyncGenerator<Buffer> {
+  for (let seq = 0; ; seq++) {
+    const chunk = await read((tx) => findUploadChunk(tx, upload_id, seq))
+    if (!chunk) return
+    yield chunk.bytes
+  }
+}

@@ -1,0 +1,22 @@
+/** Door of the system router: probes, contract, uploads. Other modules read uploaded bytes through here. */
+import type { Module } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertCanaryAnswer, insertUpload, insertUploadChunk } from './queries.ts'
+import { systemRoutes } from './routes.ts'
+
+export { readUpload, useUpload } from './actions.ts'
+
+export const system: Module = {
+  name: 'system',
+  segments: ['health', 'openapi.json', 'docs', 'version', 'errors', 'uploads', '.well-known', 'capabilities', 'limits'],
+  tier: 'foundation',
+  summary: 'Probes, machine-readable contract, uploads, and what the running service can do.',
+  routes: systemRoutes,
+  jobs: [],
+  canary: async (tx) => {
+    const upload_id = uuidv7()
+    await insertUpload(tx, upload_id, 'canary')
+    await insertUploadChunk(tx, upload_id, 0, Buffer.from('canary'))
+    await insertCanaryAnswer(tx)
+  },
+}

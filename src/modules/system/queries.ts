@@ -1,0 +1,74 @@
+/** SQL of uploads: a header row and its bytes in rows of 1 MiB, so that any worker on any machine can read them. */
+import type { Tx } from '../../kernel/database/tx.ts'
+
+export interface UploadRow {
+  readonly upload_id: string
+  readonly state: 'receiving' | 'stored'
+  readonly file_name: string | null
+  readonly size_bytes: number
+  readonly sha256: string | null
+  readonly created_at: string
+  readonly created_by: string
+  readonly expires_at: string
+  readonly used_at: string | null
+}
+
+const columns = 'upload_id, state, file_name, size_bytes, sha256, created_at, created_by, expires_at, used_at'
+
+export const insertUpload = (tx: Tx, upload_id: string, file_name: string | null) =>
+  tx.run(
+    `insert into app.upload (tenant_id, upload_id, state, file_name, media_type, created_by, expires_at)
+     values ($1, $2, 'receiving', $3, 'application/octet-stream', $4, now() + interval '1 hour')`,
+    [tx.tenant_id, upload_id, file_name, tx.actor],
+  )
+
+export const insertUploadChunk = (tx: Tx, upload_id: string, seq: number, bytes: Buffer) =>
+  tx.run('insert into app.upload_chunk (tenant_id, upload_id, seq, bytes) values ($1, $2, $3, $4)', [
+    tx.tenant_id,
+    upload_id,
+    seq,
+    bytes,
+  ])
+
+/** From now on it can be named by other requests; unused it lives for 24 hours. */
+export const updateUploadStored = (
+  tx: Tx,
+  upload_id: string,
+  facts: { size_bytes: number; sha256: string; chunks: number },
+) =>
+  tx.find<UploadRow>(
+    `update app.upload set state = 'stored', size_bytes = $3, sha256 = $4, chunks = $5, expires_at = now() + interval '24 hours'
+      where tenant_id = $1 and upload_id = $2 and state = 'receiving' returning ${columns}`,
+    [tx.tenant_id, upload_id, facts.size_bytes, facts.sha256, facts.chunks],
+  )
+
+/** Its chunks go with it. */
+export const removeUpload = (tx: Tx, upload_id: string) =>
+  tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
+
+export const findUpload = (tx: Tx, upload_id: string) =>
+  tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2`, [
+    tx.tenant_id,
+    upload_id,
+  ])
+
+/** A used upload lives on for 30 days, so that an interrupted job can start again from the stored bytes. */
+export const updateUploadUsed = (tx: Tx, upload_id: string) =>
+  tx.find<UploadRow>(
+    `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days')
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' returning ${columns}`,
+    [tx.tenant_id, upload_id],
+  )
+
+export const findUploadChunk = (tx: Tx, upload_id: string, seq: number) =>
+  tx.find<{ bytes: Buffer }>(
+    'select bytes from app.upload_chunk where tenant_id = $1 and upload_id = $2 and seq = $3',
+    [tx.tenant_id, upload_id, seq],
+  )
+
+export const insertCanaryAnswer = (tx: Tx) =>
+  tx.run(
+    `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, body, expires_at)
+     values ($1, 'user:canary', 'canary', 'canary', 'canary', 200, 'canary', now() + interval '100 years')`,
+    [tx.tenant_id],
+  )

@@ -1,0 +1,175 @@
+/** Probes, the contract of the running API, uploads, and what the caller can do. */
+import { everyone, roles } from '../../kernel/auth/roles.ts'
+import { docsContentSecurityPolicy, docsPage } from '../../kernel/docs-page.ts'
+import { fail, type ProblemCode, problems } from '../../kernel/problem.ts'
+import { publicRoute, streamed, tenantRoute } from '../../kernel/route.ts'
+import { storeUpload } from './actions.ts'
+import { findUpload } from './queries.ts'
+import {
+  AnyDocument,
+  Capabilities,
+  ErrorCatalogue,
+  ErrorParams,
+  ErrorType,
+  Health,
+  LimitsView,
+  ProtectedResource,
+  ReadinessView,
+  Upload,
+  UploadParams,
+  UploadQuery,
+  Version,
+} from './schema.ts'
+
+const started_ms = performance.now()
+const uploaders = ['analyst', 'policy_editor', 'service', 'tenant_admin', 'compliance_officer'] as const
+
+const errorType = (code: ProblemCode) => ({
+  code,
+  type: `/api/errors/${code}`,
+  status: problems[code].status as number,
+  title: problems[code].title as string,
+  advice: problems[code].advice as string,
+  retryable: 'retryable' in problems[code],
+})
+
+export const systemRoutes = [
+  publicRoute('GET /health', {
+    id: 'getHealth',
+    summary: 'Liveness: the process is up',
+    description: 'Touches nothing outside the process.',
+    reply: [200, Health],
+    also_at_root: true,
+    unlimited: true,
+  }).handle(async () => ({ status: 'ok', uptime_s: Math.floor((performance.now() - started_ms) / 1000) })),
+
+  publicRoute('GET /health/ready', {
+    id: 'getReadiness',
+    summary: 'Readiness: database, schema, walls, seed, tool protocol',
+    description: 'Answers 503 with the same body while a check fails or the process is shutting down.',
+    reply: [200, ReadinessView],
+    otherwise: { status: 503, when: (reply) => reply.status !== 'ready' },
+    also_at_root: true,
+    unlimited: true,
+  }).handle(async ({ kernel }) => kernel.readiness() as never),
+
+  publicRoute('GET /openapi.json', {
+    id: 'getOpenapi',
+    summary: 'The OpenAPI 3.1 document of the running API',
+    reply: [200, AnyDocument],
+  }).handle(async ({ kernel }) => kernel.openapi()),
+
+  publicRoute('GET /docs', {
+    id: 'getDocs',
+    summary: 'Interactive documentation page',
+    description: 'Self-contained; the front end embeds it at /api-docs.',
+    reply: [200, streamed('text/html; charset=utf-8', 'An HTML page.')],
+    headers: () => ({ 'content-security-policy': docsContentSecurityPolicy }),
+  }).handle(async () => {
+    const page = docsPage({
+      openapiUrl: '/api/openapi.json',
+      scriptUrl: '/api/docs/scalar.js',
+      bootUrl: '/api/docs/boot.js',
+    })
+    return (async function* () {
+      yield page
+    })()
+  }),
+
+  publicRoute('GET /version', {
+    id: 'getVersion',
+    summary: 'Build, schema and API version of the running service',
+    reply: [200, Version],
+  }).handle(async ({ kernel }) => ({
+    ...kernel.build,
+    api: 'Unversioned path; changes are additive, removals are announced by Deprecation and Sunset headers.',
+  })),
+
+  publicRoute('GET /errors', {
+    id: 'listErrors',
+    summary: 'Catalogue of problem types: status, code, meaning, what to do',
+    reply: [200, ErrorCatalogue],
+  }).handle(async () => ({ items: (Object.keys(problems) as ProblemCode[]).map(errorType) })),
+
+  publicRoute('GET /errors/:code', {
+    id: 'getError',
+    summary: 'One problem type, with how to fix it',
+    params: ErrorParams,
+    reply: [200, ErrorType],
+    problems: ['not_found'],
+  }).handle(async ({ params }) =>
+    Object.hasOwn(problems, params.code) ? errorType(params.code as ProblemCode) : fail('not_found'),
+  ),
+
+  tenantRoute('POST /uploads', {
+    id: 'createUpload',
+    summary: 'Store bytes for a later import, batch, plugin or document',
+    description:
+      'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads live 24 hours, used ones 30 days.',
+    roles: uploaders,
+    tx: 'self',
+    query: UploadQuery,
+    bytes: { description: 'The bytes, of any length up to the configured limit.', max_bytes: 'upload' },
+    reply: [201, Upload],
+    location: (upload) => `/uploads/${upload.upload_id}`,
+    links: { getUpload: { upload_id: 'upload_id' } },
+    problems: ['upload_incomplete'],
+  }).handle(async ({ request, query, kernel, write, settle }) => {
+    const stream = request.stream ?? fail('malformed_request', 'Send the bytes as application/octet-stream.')
+    return storeUpload({ write, settle }, stream, {
+      file_name: query.file_name ?? null,
+      max_bytes: kernel.upload_max_bytes,
+    })
+  }),
+
+  tenantRoute('GET /uploads/:upload_id', {
+    id: 'getUpload',
+    summary: 'Size, sha256 and state of an upload',
+    roles: uploaders,
+    tx: 'one',
+    params: UploadParams,
+    reply: [200, Upload],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => (await findUpload(tx, params.upload_id)) ?? fail('not_found')),
+
+  publicRoute('GET /.well-known/oauth-protected-resource', {
+    id: 'getProtectedResource',
+    summary: 'RFC 9728 metadata: which issuers this API trusts',
+    reply: [200, ProtectedResource],
+  }).handle(async ({ kernel }) => ({
+    resource: `${kernel.public_url ?? ''}/api`,
+    authorization_servers: kernel.issuers.filter((issuer) => !issuer.built_in).map((issuer) => issuer.issuer),
+    bearer_methods_supported: ['header'],
+    scopes_supported: [...roles],
+    resource_documentation: `${kernel.public_url ?? ''}/api-docs`,
+  })),
+
+  tenantRoute('GET /capabilities', {
+    id: 'getCapabilities',
+    summary: 'What this token can do now',
+    roles: everyone,
+    tx: 'self',
+    reply: [200, Capabilities],
+  }).handle(async ({ actor, kernel }) => ({
+    tenant_id: actor.tenant_id,
+    roles: [...actor.roles],
+    operations: kernel.routes
+      .filter((route) => route.access === 'public' || route.roles.some((role) => actor.roles.includes(role)))
+      .map((route) => route.id),
+    job_kinds: [...kernel.jobs.kinds.keys()],
+    providers: [],
+    plugins: [],
+    tools: [],
+  })),
+
+  tenantRoute('GET /limits', {
+    id: 'getLimits',
+    summary: "The caller's rate-limit buckets: limit, remaining, reset",
+    roles: everyone,
+    tx: 'self',
+    reply: [200, LimitsView],
+  }).handle(async ({ actor, kernel }) => {
+    const standing = (await kernel.standings.get(actor.tenant_id)) ?? fail('token_invalid')
+    return { buckets: kernel.limits.describe(actor.tenant_id, actor.principal, standing) }
+  }),
+]

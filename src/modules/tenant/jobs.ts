@@ -1,0 +1,34 @@
+/** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
+import { defineJob } from '../../kernel/job/kind.ts'
+import { closed } from '../../kernel/schema.ts'
+import {
+  findRetentionPolicy,
+  removeExpiredAnswers,
+  removeExpiredRevocations,
+  removeExpiredUploads,
+  removeOldJobs,
+} from './queries.ts'
+
+export const HOUSEKEEPING = 'housekeeping'
+export const HOUSEKEEPING_EVERY_S = 3600
+
+export const housekeeping = defineJob({
+  kind: HOUSEKEEPING,
+  summary: 'Removes expired answers, uploads, revocations and old jobs.',
+  payload: closed({}),
+  resumes: 'restart',
+  run: async ({ finish }) => {
+    await finish(async (tx) => {
+      const policy = await findRetentionPolicy(tx)
+      const keep_days = policy?.classes.find(({ record_class }) => record_class === 'jobs')?.keep_days
+      return {
+        answers: await removeExpiredAnswers(tx),
+        uploads: await removeExpiredUploads(tx),
+        revocations: await removeExpiredRevocations(tx),
+        // Without a stated term nothing is removed.
+        jobs: keep_days ? await removeOldJobs(tx, keep_days) : 0,
+      }
+    })
+    return null
+  },
+})

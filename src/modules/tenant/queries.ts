@@ -1,0 +1,185 @@
+/** SQL of tenant settings, of housekeeping, and of the probes that try to cross the wall. */
+import type { Tx } from '../../kernel/database/tx.ts'
+
+export interface TenantRow {
+  readonly tenant_id: string
+  readonly slug: string
+  readonly name: string
+  readonly state: 'active' | 'suspended'
+  readonly demo: boolean
+  readonly jurisdictions: string[]
+  readonly licences: { authority: string; kind: string; reference?: string }[]
+  readonly time_zone: string
+  readonly residency: string | null
+  readonly created_at: string
+  readonly updated_at: string
+  readonly revision: number
+}
+
+const columns =
+  'tenant_id, slug, name, state, demo, jurisdictions, licences, time_zone, residency, created_at, updated_at, revision'
+
+export const findTenant = (tx: Tx) =>
+  tx.find<TenantRow>(`select ${columns} from app.tenant where tenant_id = $1`, [tx.tenant_id])
+
+export const lockTenant = (tx: Tx) =>
+  tx.find<TenantRow>(`select ${columns} from app.tenant where tenant_id = $1 for update`, [tx.tenant_id])
+
+export const updateTenant = (
+  tx: Tx,
+  profile: Pick<TenantRow, 'name' | 'jurisdictions' | 'licences' | 'time_zone' | 'residency'>,
+) =>
+  tx.find<TenantRow>(
+    `update app.tenant set name = $2, jurisdictions = $3, licences = $4::jsonb, time_zone = $5, residency = $6,
+            revision = revision + 1, updated_at = now()
+      where tenant_id = $1 returning ${columns}`,
+    [
+      tx.tenant_id,
+      profile.name,
+      profile.jurisdictions,
+      JSON.stringify(profile.licences),
+      profile.time_zone,
+      profile.residency,
+    ],
+  )
+
+export interface ApprovalRuleRow {
+  readonly action: string
+  readonly approvers: number
+  readonly role: string
+}
+export interface PolicyRow {
+  readonly rules: ApprovalRuleRow[]
+  readonly updated_at: string
+  readonly updated_by: string
+  readonly revision: number
+}
+
+export const findApprovalPolicy = (tx: Tx) =>
+  tx.find<PolicyRow>('select rules, updated_at, updated_by, revision from app.approval_policy where tenant_id = $1', [
+    tx.tenant_id,
+  ])
+
+export const lockApprovalPolicy = (tx: Tx) =>
+  tx.find<PolicyRow>(
+    'select rules, updated_at, updated_by, revision from app.approval_policy where tenant_id = $1 for update',
+    [tx.tenant_id],
+  )
+
+export const updateApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[]) =>
+  tx.find<PolicyRow>(
+    `update app.approval_policy set rules = $2::jsonb, revision = revision + 1, updated_at = now(), updated_by = $3
+      where tenant_id = $1 returning rules, updated_at, updated_by, revision`,
+    [tx.tenant_id, JSON.stringify(rules), tx.actor],
+  )
+
+export const insertApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[]) =>
+  tx.run(
+    `insert into app.approval_policy (tenant_id, rules, updated_by) values ($1, $2::jsonb, $3) on conflict do nothing`,
+    [tx.tenant_id, JSON.stringify(rules), tx.actor],
+  )
+
+export interface RetentionClassRow {
+  readonly record_class: string
+  readonly keep_days: number | null
+  readonly basis: string
+}
+export interface RetentionRow {
+  readonly classes: RetentionClassRow[]
+  readonly updated_at: string
+  readonly updated_by: string
+  readonly revision: number
+}
+
+export const findRetentionPolicy = (tx: Tx) =>
+  tx.find<RetentionRow>(
+    'select classes, updated_at, updated_by, revision from app.retention_policy where tenant_id = $1',
+    [tx.tenant_id],
+  )
+
+export const lockRetentionPolicy = (tx: Tx) =>
+  tx.find<RetentionRow>(
+    'select classes, updated_at, updated_by, revision from app.retention_policy where tenant_id = $1 for update',
+    [tx.tenant_id],
+  )
+
+export const updateRetentionPolicy = (tx: Tx, classes: readonly RetentionClassRow[]) =>
+  tx.find<RetentionRow>(
+    `update app.retention_policy set classes = $2::jsonb, revision = revision + 1, updated_at = now(), updated_by = $3
+      where tenant_id = $1 returning classes, updated_at, updated_by, revision`,
+    [tx.tenant_id, JSON.stringify(classes), tx.actor],
+  )
+
+export const insertRetentionPolicy = (tx: Tx, classes: readonly RetentionClassRow[]) =>
+  tx.run(
+    `insert into app.retention_policy (tenant_id, classes, updated_by) values ($1, $2::jsonb, $3) on conflict do nothing`,
+    [tx.tenant_id, JSON.stringify(classes), tx.actor],
+  )
+
+export const insertLimit = (tx: Tx, bucket: string, per_second: number, burst: number) =>
+  tx.run(
+    `insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, $3, $4)
+     on conflict on constraint tenant_limit_pkey do nothing`,
+    [tx.tenant_id, bucket, per_second, burst],
+  )
+
+// Housekeeping -----------------------------------------------------------------------------------------------------
+
+export const removeExpiredAnswers = (tx: Tx) =>
+  tx.run('delete from app.idempotency where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
+
+export const removeExpiredUploads = (tx: Tx) =>
+  tx.run('delete from app.upload where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
+
+export const removeExpiredRevocations = (tx: Tx) =>
+  tx.run('delete from app.revoked_token where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
+
+export const removeOldJobs = (tx: Tx, keep_days: number) =>
+  tx.run(`delete from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day'`, [
+    tx.tenant_id,
+    keep_days,
+  ])
+
+// Isolation probes --------------------------------------------------------------------------------------------------
+
+export const listWalls = (tx: Tx) =>
+  tx.query<{ table_name: string; kind: string }>(
+    `select table_name, kind from app.wall_register where kind <> 'system' order by table_name`,
+  )
+
+export const findDatabaseRole = (tx: Tx) =>
+  tx.find<{ name: string; superuser: boolean; bypasses_row_security: boolean; owns_tables: boolean }>(
+    `select r.rolname as name, r.rolsuper as superuser, r.rolbypassrls as bypasses_row_security,
+            exists (select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                     where n.nspname = 'app' and c.relowner = r.oid) as owns_tables
+       from pg_roles r where r.rolname = current_user`,
+  )
+
+export const findPoliciesDigest = (tx: Tx) =>
+  tx.find<{ digest: string }>(
+    `select encode(sha256(convert_to(string_agg(concat_ws('|', c.relname, c.relrowsecurity, c.relforcerowsecurity, p.polname, p.polcmd,
+              p.polpermissive, pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)), E'\\n'
+              order by c.relname, p.polname), 'UTF8')), 'hex') as digest
+       from pg_policy p join pg_class c on c.oid = p.polrelid join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'app'`,
+  )
+
+/** Each probe is one statement against another tenant's rows. `table` comes from the register, never from a caller. */
+export const probeSelect = async (tx: Tx, table: string, tenant_id: string): Promise<number> =>
+  (await tx.query(`select 1 from app.${table} where tenant_id = $1 limit 10`, [tenant_id])).length
+
+export const probeUpdate = (tx: Tx, table: string, tenant_id: string) =>
+  tx.run(`update app.${table} set tenant_id = tenant_id where tenant_id = $1`, [tenant_id])
+
+export const probeDelete = (tx: Tx, table: string, tenant_id: string) =>
+  tx.run(`delete from app.${table} where tenant_id = $1`, [tenant_id])
+
+export const probeInsert = (tx: Tx, table: string, tenant_id: string) =>
+  tx.run(`insert into app.${table} (tenant_id) values ($1)`, [tenant_id])
+
+export const probeWithoutTenant = async (tx: Tx, table: string, tenant_id: string): Promise<number> => {
+  await tx.run(`select set_config('app.tenant_id', '', true)`)
+  return probeSelect(tx, table, tenant_id)
+}
+
+export const savepoint = (tx: Tx) => tx.run('savepoint probe')
+export const undo = (tx: Tx) => tx.run('rollback to savepoint probe')

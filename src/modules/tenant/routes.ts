@@ -1,0 +1,145 @@
+/** Tenant-wide settings: profile, approval policy, retention, and the proof of isolation. */
+import { everyone } from '../../kernel/auth/roles.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { fail } from '../../kernel/problem.ts'
+import { expectRevision } from '../../kernel/revision.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import { checkIsolation } from './actions.ts'
+import {
+  findApprovalPolicy,
+  findRetentionPolicy,
+  findTenant,
+  lockApprovalPolicy,
+  lockRetentionPolicy,
+  lockTenant,
+  type PolicyRow,
+  updateApprovalPolicy,
+  updateRetentionPolicy,
+  updateTenant,
+} from './queries.ts'
+import { governedActions, repeatedName, unknownZone } from './rules.ts'
+import {
+  ApprovalPolicy,
+  ApprovalPolicyChange,
+  IsolationProof,
+  RetentionPolicy,
+  RetentionPolicyChange,
+  Tenant,
+  TenantChange,
+} from './schema.ts'
+
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+const withActions = (policy: PolicyRow, kernel: Kernel) =>
+  ({ ...policy, actions: governedActions(kernel.routes) }) as never
+
+export const tenantRoutes = [
+  tenantRoute('GET /tenant', {
+    id: 'getTenant',
+    summary: 'Name, jurisdictions, licences, time zone, residency',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, Tenant],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx }) => found(await findTenant(tx))),
+
+  tenantRoute('PATCH /tenant', {
+    id: 'updateTenant',
+    summary: 'Change the tenant profile',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    body: TenantChange,
+    reply: [200, Tenant],
+    revisioned: true,
+    governed: { action: 'tenant-profile', head: async (tx) => String((await findTenant(tx))?.revision ?? 0) },
+    problems: ['not_found', 'conflict'],
+  }).handle(async (input) => {
+    const tenant = found(await lockTenant(input.tx))
+    expectRevision(tenant.revision, input)
+    const { expected_revision: _, ...change } = input.body
+    if (change.time_zone !== undefined && unknownZone(change.time_zone)) {
+      fail('conflict', 'time_zone is not a zone of the IANA time zone database, such as Europe/Berlin.')
+    }
+    return found(await updateTenant(input.tx, { ...tenant, ...change }))
+  }),
+
+  tenantRoute('GET /tenant/approval-policy', {
+    id: 'getApprovalPolicy',
+    summary: 'Which changes need how many approvers of which role',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, ApprovalPolicy],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, kernel }) => withActions(found(await findApprovalPolicy(tx)), kernel)),
+
+  tenantRoute('PUT /tenant/approval-policy', {
+    id: 'updateApprovalPolicy',
+    summary: 'Change the approval policy',
+    description: 'Under the policy itself: where it names `approval-policy`, changing it needs approval too.',
+    roles: ['tenant_admin', 'compliance_officer'],
+    tx: 'write',
+    body: ApprovalPolicyChange,
+    reply: [200, ApprovalPolicy],
+    revisioned: true,
+    governed: {
+      action: 'approval-policy',
+      head: async (tx: Tx) => String((await findApprovalPolicy(tx))?.revision ?? 0),
+    },
+    problems: ['not_found', 'conflict'],
+  }).handle(async (input) => {
+    const { tx, body, kernel } = input
+    const policy = found(await lockApprovalPolicy(tx))
+    expectRevision(policy.revision, input)
+    const repeated = repeatedName(body.rules.map((rule) => rule.action))
+    if (repeated) fail('conflict', `The action ${repeated} is named twice.`)
+    const unknown = body.rules.find((rule) => !governedActions(kernel.routes).includes(rule.action))
+    if (unknown)
+      fail('conflict', `There is no governed action ${unknown.action}. GET this policy to see those that exist.`)
+    return withActions(found(await updateApprovalPolicy(tx, body.rules)), kernel)
+  }),
+
+  tenantRoute('GET /tenant/retention-policy', {
+    id: 'getRetentionPolicy',
+    summary: 'How long each class of record is kept, and why',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, RetentionPolicy],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx }) => found(await findRetentionPolicy(tx))),
+
+  tenantRoute('PUT /tenant/retention-policy', {
+    id: 'updateRetentionPolicy',
+    summary: 'Change how long records are kept',
+    roles: ['tenant_admin', 'compliance_officer'],
+    tx: 'write',
+    body: RetentionPolicyChange,
+    reply: [200, RetentionPolicy],
+    revisioned: true,
+    governed: {
+      action: 'retention-policy',
+      head: async (tx) => String((await findRetentionPolicy(tx))?.revision ?? 0),
+    },
+    problems: ['not_found', 'conflict'],
+  }).handle(async (input) => {
+    const { tx, body } = input
+    const policy = found(await lockRetentionPolicy(tx))
+    expectRevision(policy.revision, input)
+    const repeated = repeatedName(body.classes.map(({ record_class }) => record_class))
+    if (repeated) fail('conflict', `The record class ${repeated} is named twice.`)
+    return found(await updateRetentionPolicy(tx, body.classes))
+  }),
+
+  tenantRoute('POST /tenant/isolation-checks', {
+    id: 'checkIsolation',
+    summary: 'Try to cross into another tenant and return the proof',
+    description:
+      'Reads, changes, removes and plants rows of a canary tenant in every table, each attempt in a savepoint that is undone, ' +
+      'and reports what the database did.',
+    roles: ['tenant_admin', 'auditor'],
+    tx: 'write',
+    reply: [200, IsolationProof],
+  }).handle(async ({ tx }) => checkIsolation(tx)),
+]

@@ -1,0 +1,205 @@
+/** The console and the documentation page in a real browser: nothing from outside, no error, and requests that work. */
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { browserAvailable, launch } from '../support/browser.ts'
+import { world } from '../support/world.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const out = path.join(root, 'test/out')
+const wide = { width: 1280, height: 800 }
+const phone = { width: 390, height: 844 }
+
+const availability = await browserAvailable()
+if (!availability.ok) console.warn(`The tests of pages in a browser are skipped: ${availability.reason}`)
+const inBrowser = test.skipIf(!availability.ok)
+
+interface OpenApiDocument {
+  readonly paths: { readonly '/api/auth/me': { readonly get: { readonly summary: string; readonly tags: [string] } } }
+}
+
+let w: Awaited<ReturnType<typeof world>>
+let browser: Browser
+let base: string
+let token: string
+
+beforeAll(async () => {
+  if (!availability.ok) return
+  fs.mkdirSync(out, { recursive: true })
+  execFileSync(process.execPath, ['scripts/build.mjs', 'console', 'docs'], { cwd: root, stdio: 'pipe' })
+  w = await world()
+  base = await w.listen()
+  token = await w.token({ roles: ['viewer'] })
+  browser = await launch()
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await w?.close()
+})
+
+/** A fresh page that keeps account of all that a visitor should never meet. */
+async function visit(url: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: wide, ...options })
+  const seen = { outside: [] as string[], errors: [] as string[], failed: [] as string[] }
+  await context.route('**/*', (route) => {
+    const asked = route.request().url()
+    if (new URL(asked).origin === new URL(base).origin || /^(data|blob):/.test(asked)) return route.continue()
+    seen.outside.push(asked)
+    return route.abort()
+  })
+  const page = await context.newPage()
+  page.on('console', (message) => message.type() === 'error' && seen.errors.push(message.text()))
+  page.on('pageerror', (error) => seen.errors.push(String(error)))
+  page.on('response', (answer) => answer.status() >= 400 && seen.failed.push(`${answer.status()} ${answer.url()}`))
+  await page.goto(`${base}${url}`)
+  return { page, seen, docs: page.frameLocator('iframe'), close: () => context.close() }
+}
+const nothing = { outside: [], errors: [], failed: [] }
+const shot = (page: Page, name: string) => page.screenshot({ path: path.join(out, `${name}.png`) })
+
+const box = (page: Page) => page.getByLabel('Token or API key')
+const tokenState = (page: Page) => page.locator('.token-box').getByRole('status')
+async function useToken(page: Page, text: string) {
+  await box(page).fill(text)
+  await page.getByRole('button', { name: 'Use token' }).click()
+}
+
+async function callerOperation() {
+  const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as OpenApiDocument
+  return document.paths['/api/auth/me'].get
+}
+
+/** Opens GET /api/auth/me as a reader would: its group in the side bar, its entry, the button below its example. */
+async function openCaller(docs: FrameLocator) {
+  const { summary, tags } = await callerOperation()
+  const sidebar = docs.getByRole('navigation').first()
+  const entry = sidebar.getByText(summary, { exact: true })
+  await sidebar.getByText(tags[0], { exact: true }).first().waitFor()
+  if (!(await entry.isVisible())) await sidebar.getByText(tags[0], { exact: true }).first().click()
+  await entry.click()
+  await docs.getByRole('button', { name: /Test Request.*\/api\/auth\/me\b/i }).click()
+}
+async function send(page: Page, docs: FrameLocator) {
+  const [answer] = await Promise.all([
+    page.waitForResponse((answer) => answer.url() === `${base}/api/auth/me`),
+    docs.getByRole('button', { name: /^send get request/i }).click(),
+  ])
+  return answer
+}
+const ownField = (docs: FrameLocator) => docs.getByPlaceholder('Token').filter({ visible: true }).first()
+
+inBrowser.each([
+  ['light', wide, 'home-light'],
+  ['dark', wide, 'home-dark'],
+  ['light', phone, 'home-phone-light'],
+  ['dark', phone, 'home-phone-dark'],
+] as const)('the overview shows the checks of the server (%s, %o)', async (colorScheme, viewport, name) => {
+  const { page, seen, close } = await visit('/', { colorScheme, viewport })
+  await page.getByRole('status').getByText('Ready', { exact: true }).waitFor()
+  const checks = page.getByRole('list', { name: 'Readiness checks' }).getByRole('listitem')
+  expect(await checks.filter({ hasText: 'Database' }).textContent()).toMatch(/ok$/)
+  expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe('/api/openapi.json')
+  await shot(page, name)
+  const widths = await page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
+  expect(widths).toEqual([viewport.width, viewport.width])
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser('links change the page without loading it again, and the way back works', async () => {
+  const { page, seen, close } = await visit('/')
+  await page.evaluate('window.isSameDocument = true')
+  await page.getByRole('navigation').getByRole('link', { name: 'API documentation' }).click()
+  await page.getByTitle('API documentation').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/api-docs')
+  expect(await page.title()).toBe('API documentation · Probity')
+  await page.goBack()
+  await page.getByRole('heading', { level: 1, name: 'Decisions you can prove' }).waitFor()
+  expect(await page.evaluate('window.isSameDocument')).toBe(true)
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser('the documentation page stands alone', async () => {
+  const { page, seen, close } = await visit('/api/docs')
+  const { tags } = await callerOperation()
+  await page.getByRole('navigation').first().getByText(tags[0], { exact: true }).first().waitFor()
+  await page.waitForLoadState('networkidle')
+  await shot(page, 'docs-alone')
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser.each([
+  ['light', wide, 'api-docs-light'],
+  ['dark', wide, 'api-docs-dark'],
+  ['light', phone, 'api-docs-phone-light'],
+  ['dark', phone, 'api-docs-phone-dark'],
+] as const)('/api-docs embeds it in the colours of the console (%s, %o)', async (colorScheme, viewport, name) => {
+  const { page, seen, docs, close } = await visit('/api-docs', { colorScheme, viewport })
+  await docs.getByRole('heading', { level: 1 }).first().waitFor()
+  await useToken(page, token)
+  await docs.locator(`body.${colorScheme}-mode`).waitFor()
+  await shot(page, name)
+  await page.getByRole('button', { name: /^Use (light|dark) colours$/ }).click()
+  await docs.locator(`body.${colorScheme === 'light' ? 'dark' : 'light'}-mode`).waitFor()
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser('a request tried on the page carries the token and answers with the data of its tenant', async () => {
+  const { page, seen, docs, close } = await visit('/api-docs')
+  await box(page).fill(token)
+  await box(page).press('Enter')
+  await openCaller(docs)
+  const answer = await send(page, docs)
+  const { tenant_id } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  expect(answer.status()).toBe(200)
+  expect(await answer.text()).toContain(tenant_id)
+  await docs.getByText('200 OK').waitFor()
+  await docs.getByText(tenant_id).first().waitFor()
+  expect(await tokenState(page).textContent()).toMatch(new RegExp(`^Tenant ${tenant_id} · role viewer · expires `))
+  await shot(page, 'api-docs-answer')
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser('the newest token is the one sent, also after another was typed into the documentation', async () => {
+  const { page, docs, close } = await visit('/api-docs')
+  await ownField(docs).fill('typed.by.hand')
+  await openCaller(docs)
+  expect((await send(page, docs)).status()).toBe(401)
+  await useToken(page, `Bearer ${token}`)
+  await tokenState(page).getByText('role viewer').waitFor()
+  expect((await send(page, docs)).status()).toBe(200)
+  await close()
+})
+
+inBrowser('the token outlives a reload of the tab, until it is forgotten', async () => {
+  const { page, docs, close } = await visit('/')
+  await useToken(page, token)
+  await page.goto(`${base}/api-docs`)
+  await tokenState(page).getByText('role viewer').waitFor()
+  await ownField(docs).waitFor()
+  await expect.poll(() => ownField(docs).inputValue()).toBe(token)
+  await page.getByRole('button', { name: 'Forget it' }).click()
+  await tokenState(page).getByText('No token in use').waitFor()
+  await expect.poll(() => ownField(docs).inputValue()).toBe('')
+  expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0)
+  await close()
+})
+
+inBrowser.each([
+  ['a malformed token', 'abc', 'three parts'],
+  ['a token cut short', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIi.c2ln', 'middle part'],
+  ['an unknown API key', 'pk_unknown', 'is not valid'],
+])('%s is refused with the reason', async (_name, text, reason) => {
+  const { page, close } = await visit('/')
+  await useToken(page, text)
+  await tokenState(page).getByText(reason).waitFor()
+  expect(await box(page).getAttribute('aria-invalid')).toBe('true')
+  expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  await close()
+})

@@ -1,0 +1,60 @@
+/** Global set-up: one embedded PostgreSQL for the whole run and one migrated, seeded template that every test file clones. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../src/app/embedded/launcher.ts'
+import { rolesSql } from '../../src/app/embedded/roles.ts'
+import { modules } from '../../src/app/modules.ts'
+import { seed } from '../../src/app/seed.ts'
+import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
+import { Database } from '../../src/kernel/database/tx.ts'
+import { createKeyring } from '../../src/kernel/seal.ts'
+
+export const TEMPLATE = 'probity_template'
+export const TEST_MASTER_KEY = Buffer.alloc(32, 7)
+export const projectRoot = path.resolve(import.meta.dirname, '../..')
+
+export type RoleName = 'app' | 'worker' | 'steward' | 'migrator' | 'postgres'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    connections: Record<RoleName, pg.ClientConfig>
+  }
+}
+
+const roleNames: readonly RoleName[] = ['app', 'worker', 'steward', 'migrator', 'postgres']
+
+export default async function setup(project: TestProject) {
+  // Short on purpose: a unix socket path may have at most 107 bytes.
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-'))
+  const embedded = await startEmbedded({ dataDir, projectRoot, durable: false, maxConnections: 300 })
+  const as = (role: RoleName, database: string) => ({ ...embedded.url(role, database) }) as pg.ClientConfig
+  const admin = new pg.Client(as('postgres', 'postgres'))
+  await admin.connect()
+  await admin.query(`create database ${TEMPLATE}`)
+  await admin.end()
+  await prepare((role) => as(role, TEMPLATE))
+  project.provide('connections', Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)])) as never)
+  return async () => {
+    await embedded.stop()
+    fs.rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function prepare(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
+  const owner = new pg.Client(as('postgres'))
+  await owner.connect()
+  await owner.query(rolesSql({ database: TEMPLATE }))
+  await owner.end()
+  await migrate(as('migrator'), readMigrations(path.join(projectRoot, 'db/migrations')))
+  const connect = (role: RoleName) =>
+    new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 })
+  const app = connect('app')
+  const steward = connect('steward')
+  const context = { app, steward, keyring: createKeyring(TEST_MASTER_KEY), modules, project_root: projectRoot }
+  await seed(context, { demo: true })
+  // A template may not be in use while it is cloned.
+  await Promise.all([app.end(), steward.end()])
+}
