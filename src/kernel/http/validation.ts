@@ -36,17 +36,17 @@ function validatorFor(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate
 }
 
-const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function located(part: ProblemError['in'], error: ErrorObject): ProblemError {
   let path = error.instancePath
   let detail = error.message ?? 'is not valid'
   if (error.keyword === 'additionalProperties') {
     const name = String(error.params['additionalProperty'])
-    path += `/${escape(name.slice(0, 100))}`
+    path += `/${escapePointer(name.slice(0, 100))}`
     detail = 'is not a known member here'
   } else if (error.keyword === 'required') {
-    path += `/${escape(String(error.params['missingProperty']))}`
+    path += `/${escapePointer(String(error.params['missingProperty']))}`
     detail = 'is required'
   } else if (error.keyword === 'enum') {
     detail = `must be one of ${(error.params['allowedValues'] as unknown[]).filter((v) => v !== null).join(', ')}`

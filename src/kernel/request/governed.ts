@@ -8,7 +8,7 @@ import type { Tx } from '../database/tx.ts'
 import type { Route } from '../route.ts'
 import { closed, Id, integer, listOf, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
-import { type ChangeRequestRow, findApprovalRule, insertChangeRequest } from './queries.ts'
+import { type ChangeRequestRow, findApprovalRule, insertChangeRequest, tryAndUndo } from './queries.ts'
 
 export const ChangeRequestView = closed(
   {
@@ -51,9 +51,7 @@ export async function propose(
   if (!rule) return undefined
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
   // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.
-  await tx.run('savepoint proposal')
-  await attempt()
-  await tx.run('rollback to savepoint proposal')
+  await tryAndUndo(tx, attempt)
   return insertChangeRequest(tx, {
     cr_id: uuidv7(),
     action: governed.action,

@@ -63,6 +63,12 @@ export const findApprovalRule = (tx: Tx, action: string) =>
     [tx.tenant_id, action],
   )
 
+export async function tryAndUndo(tx: Tx, attempt: () => Promise<unknown>): Promise<void> {
+  await tx.run('savepoint proposal')
+  await attempt()
+  await tx.run('rollback to savepoint proposal')
+}
+
 export interface ChangeRequestRow {
   readonly cr_id: string
   readonly action: string

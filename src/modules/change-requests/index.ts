@@ -2,7 +2,7 @@
 import { insertChangeRequest } from '../../kernel/request/queries.ts'
 import type { Module } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertApproval } from './queries.ts'
+import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
 export const changeRequests: Module = {
@@ -28,9 +28,6 @@ export const changeRequests: Module = {
       content_hash: 'canary',
     }
     await insertChangeRequest(tx, { ...request, head: 'canary', required_role: 'auditor', approvers: 1 })
-    // Written by a person other than the author, as the database demands.
-    await tx.run(`select set_config('app.actor', 'user:canary', true)`)
-    await insertApproval({ ...tx, actor: 'user:canary' }, { cr_id, created_by: tx.actor }, 'canary')
-    await tx.run(`select set_config('app.actor', $1, true)`, [tx.actor])
+    await insertCanaryApproval(tx, cr_id)
   },
 }

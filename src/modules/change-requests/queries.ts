@@ -63,3 +63,10 @@ export const updateChangeRequestDecided = (
       where tenant_id = $1 and cr_id = $2`,
     [tx.tenant_id, cr_id, state, tx.actor, note],
   )
+
+/** For the isolation canary: approved by a person other than the author, as the database demands. */
+export const insertCanaryApproval = (tx: Tx, cr_id: string) =>
+  tx.run(
+    `insert into app.change_approval (tenant_id, cr_id, created_by, approved_by, note) values ($1, $2, $3, 'user:canary', 'canary')`,
+    [tx.tenant_id, cr_id, tx.actor],
+  )

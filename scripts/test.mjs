@@ -1,0 +1,72 @@
+/**
+ * `npm test`: types, lint, build, then every vitest suite on the embedded PostgreSQL, ending with one line of totals.
+ * Deterministic checks only; kill, load and fuzz runs are `npm run stand:*`.
+ */
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+const root = path.resolve(import.meta.dirname, '..')
+const report = path.join(root, '.build/test-report.json')
+const bin = (name) => path.join(root, 'node_modules/.bin', process.platform === 'win32' ? `${name}.cmd` : name)
+
+function run(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', ...options })
+    child.once('error', () => resolve(1))
+    child.once('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+const steps = [
+  ['types', bin('tsc'), ['-p', '.']],
+  ['types of the console', bin('tsc'), ['-p', 'console']],
+  ['lint', bin('biome'), ['check', '.']],
+  ['build', process.execPath, ['scripts/build.mjs']],
+]
+
+if (!fs.existsSync(bin('vitest'))) {
+  console.error('The dependencies are not installed. Run "npm ci" first.')
+  process.exit(1)
+}
+
+let passed = 0
+let failed = 0
+for (const [name, command, args] of steps) {
+  const started = performance.now()
+  const code = await run(command, args)
+  if (code === 0) passed++
+  else failed++
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+}
+
+fs.mkdirSync(path.dirname(report), { recursive: true })
+fs.rmSync(report, { force: true })
+const only = process.argv.slice(2)
+const code = await run(bin('vitest'), [
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...only,
+])
+const skipped = []
+if (fs.existsSync(report)) {
+  const result = JSON.parse(fs.readFileSync(report, 'utf8'))
+  for (const file of result.testResults) {
+    // A file that could not even be loaded has no tests to count.
+    if (file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed')) failed++
+    for (const test of file.assertionResults) {
+      if (test.status === 'passed') passed++
+      else if (test.status === 'failed') failed++
+      else skipped.push(`${path.relative(root, file.name)}: ${test.fullName.trim()}`)
+    }
+  }
+} else {
+  failed++
+}
+// Errors outside any test, for example an unhandled rejection, fail the run too.
+if (code !== 0 && failed === 0) failed++
+for (const name of skipped) console.log(`skipped: ${name}`)
+console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`)
+process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,154 @@
+/** The shape of the source is kept by a test: arrows point down, SQL has one home, files stay readable. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { modules } from '../src/app/modules.ts'
+import { projectRoot } from './support/database.ts'
+
+interface Source {
+  readonly file: string
+  readonly text: string
+  /** Project files it imports at run time; types do not make an arrow. */
+  readonly imports: readonly string[]
+}
+
+function readSources(): Source[] {
+  const files = fs.readdirSync(path.join(projectRoot, 'src'), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => {
+      const name = `src/${file.split(path.sep).join('/')}`
+      const text = fs.readFileSync(path.join(projectRoot, name), 'utf8')
+      const found = text.matchAll(/^(?:import|export)\s+(?!type\b)[^'"]*?from\s+'(\.[^']+)'/gm)
+      const imports = [...found].map(([, to]) =>
+        path.posix.normalize(path.posix.join(path.posix.dirname(name), to as string)),
+      )
+      return { file: name, text, imports }
+    })
+}
+
+const sources = readSources()
+const moduleOf = (file: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(file)?.[1]
+const order = modules.map(({ name }) => name)
+
+describe('imports', () => {
+  test('there is something to check', () => {
+    expect(sources.length).toBeGreaterThan(60)
+    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(150)
+  })
+
+  test('the kernel imports only the kernel', () => {
+    const wrong = sources
+      .filter(({ file }) => file.startsWith('src/kernel/'))
+      .flatMap(({ file, imports }) =>
+        imports.filter((to) => !to.startsWith('src/kernel/')).map((to) => `${file} → ${to}`),
+      )
+    expect(wrong).toEqual([])
+  })
+
+  test('modules import the kernel, themselves, and the doors of modules above them', () => {
+    const wrong: string[] = []
+    for (const { file, imports } of sources) {
+      const from = moduleOf(file)
+      if (!from) continue
+      for (const to of imports) {
+        if (to.startsWith('src/kernel/') || moduleOf(to) === from) continue
+        const other = moduleOf(to)
+        const isDoor = other !== undefined && to === `src/modules/${other}/index.ts`
+        if (!isDoor || order.indexOf(other) >= order.indexOf(from)) wrong.push(`${file} → ${to}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('the application enters modules by their doors only', () => {
+    const wrong = sources
+      .filter(({ file }) => file.startsWith('src/app/'))
+      .flatMap(({ file, imports }) =>
+        imports.filter((to) => moduleOf(to) && !to.endsWith('/index.ts')).map((to) => `${file} → ${to}`),
+      )
+    expect(wrong).toEqual([])
+  })
+
+  test('there is no cycle', () => {
+    const graph = new Map(sources.map(({ file, imports }) => [file, imports]))
+    const state = new Map<string, 'open' | 'done'>()
+    const cycles: string[] = []
+    const visit = (file: string, trail: string[]): void => {
+      if (state.get(file) === 'done') return
+      if (state.get(file) === 'open') {
+        cycles.push([...trail.slice(trail.indexOf(file)), file].join(' → '))
+        return
+      }
+      state.set(file, 'open')
+      for (const to of graph.get(file) ?? []) visit(to, [...trail, file])
+      state.set(file, 'done')
+    }
+    for (const file of graph.keys()) visit(file, [])
+    expect(cycles).toEqual([])
+  })
+})
+
+describe('homes', () => {
+  const sql = /\b(select|insert into|update|delete from)\s+(app\.|set_config|1\b|pg_)|\bfrom app\./i
+  const mayHoldSql = (file: string) =>
+    file.endsWith('/queries.ts') || file.startsWith('src/kernel/database/') || file.startsWith('src/app/embedded/')
+
+  test('only queries.ts holds SQL', () => {
+    expect(sources.filter(({ file, text }) => mayHoldSql(file) && sql.test(text)).length).toBeGreaterThan(5)
+    expect(sources.filter(({ file, text }) => !mayHoldSql(file) && sql.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
+  test('rules.ts touches nothing with input or output', () => {
+    const rules = sources.filter(({ file }) => file.endsWith('/rules.ts'))
+    expect(rules.length).toBeGreaterThan(0)
+    const impure = rules.filter(({ text }) =>
+      /from 'node:|from 'pg'|Date\.now|new Date\(\)|Math\.random|queries\.ts'/.test(text),
+    )
+    expect(impure.map(({ file }) => file)).toEqual([])
+  })
+
+  test('only the kernel meets the framework and the driver', () => {
+    const wrong = sources.filter(
+      ({ file, text }) => file.startsWith('src/modules/') && /from '(fastify|pg|jose|pino)'/.test(text),
+    )
+    expect(wrong.map(({ file }) => file)).toEqual([])
+  })
+
+  test('only the configuration reads the environment', () => {
+    const wrong = sources.filter(({ file, text }) => /process\.env/.test(text) && !file.startsWith('src/app/'))
+    expect(wrong.map(({ file }) => file)).toEqual([])
+  })
+
+  test('module folders have the fixed anatomy, and segments belong to their module', () => {
+    const allowed = new Set(['index.ts', 'routes.ts', 'schema.ts', 'queries.ts', 'actions.ts', 'rules.ts', 'jobs.ts'])
+    const odd = sources.filter(({ file }) => moduleOf(file) && !allowed.has(path.posix.basename(file)))
+    expect(odd.map(({ file }) => file)).toEqual([])
+    for (const module of modules) {
+      for (const route of module.routes)
+        expect(module.segments, `${route.at} in ${module.name}`).toContain(route.path.split('/')[1])
+    }
+  })
+})
+
+describe('size and names', () => {
+  test('a file is read in one sitting', () => {
+    const long = sources
+      .map(({ file, text }) => ({ file, lines: text.split('\n').length }))
+      .filter(({ lines }) => lines > 420)
+    expect(long).toEqual([])
+  })
+
+  test('file names are kebab-case and say what is inside', () => {
+    const odd = sources.filter(
+      ({ file }) =>
+        !/^[a-z0-9-]+\.ts$/.test(path.posix.basename(file)) ||
+        /(utils?|helpers?|common|manager|service)\.ts$/.test(file),
+    )
+    expect(odd.map(({ file }) => file)).toEqual([])
+  })
+
+  test('every file opens with what it is for', () => {
+    expect(sources.filter(({ text }) => !text.startsWith('/**')).map(({ file }) => file)).toEqual([])
+  })
+})
