@@ -3,45 +3,7 @@
  * would cost more than the servers it measures. Reads its order from the command line and prints one JSON result.
  */
 import net from 'node:net'
-
-export interface LoadOrder {
-  readonly port: number
-  readonly connections: number
-  readonly warmup_ms: number
-  readonly duration_ms: number
-  /** Connection n sends the n-th of these over and over. UNIQUE in a request is replaced by a new value each time. */
-  readonly requests: readonly string[]
-  readonly expected_status: number
-}
-
-export interface LoadResult {
-  readonly per_second: number
-  readonly p50_ms: number
-  readonly p99_ms: number
-  readonly answers: number
-  /** Answers with another status, by status. */
-  readonly unexpected: Readonly<Record<string, number>>
-}
-
-/** As long as what replaces it, so that Content-Length stays true. */
-export const UNIQUE = '@@unique-value-for-each-request-sent'
-
-export function rawRequest(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body?: string,
-): string {
-  const lines = Object.entries({
-    host: 'bench',
-    ...headers,
-    ...(body !== undefined && {
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-    }),
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
-}
+import { type LoadOrder, type LoadResult, UNIQUE } from './request.ts'
 
 let sent = 0
 const prefix = `${Date.now().toString(36)}-${process.pid}-`
@@ -131,7 +93,5 @@ function run(order: LoadOrder): Promise<LoadResult> {
     })
 }
 
-if (process.argv[1]?.endsWith('load.mjs')) {
-  const result = await run(JSON.parse(process.argv[2] as string) as LoadOrder)
-  process.stdout.write(JSON.stringify(result))
-}
+const result = await run(JSON.parse(process.argv[2] as string) as LoadOrder)
+process.stdout.write(JSON.stringify(result))

@@ -55,23 +55,27 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
   return built.flat()
 }
 
-function makeBundle(folder) {
+async function makeBundle(folder) {
   const esbuild = require(packageOf('esbuild'))
-  // Synchronous, because the asynchronous call leaves a helper process behind for as long as a server runs.
-  const { outputFiles } = esbuild.buildSync({
-    absWorkingDir: root,
-    entryPoints: ['src/app/main.ts'],
-    outfile: path.join(dist, 'probity.mjs'),
-    write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    packages: 'external',
-    sourcemap: 'linked',
-    logLevel: 'silent',
-  })
-  for (const file of outputFiles) fs.writeFileSync(path.join(folder, path.basename(file.path)), file.contents)
+  try {
+    const { outputFiles } = await esbuild.build({
+      absWorkingDir: root,
+      entryPoints: ['src/app/main.ts'],
+      outfile: path.join(dist, 'probity.mjs'),
+      write: false,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      packages: 'external',
+      sourcemap: 'linked',
+      logLevel: 'silent',
+    })
+    for (const file of outputFiles) fs.writeFileSync(path.join(folder, path.basename(file.path)), file.contents)
+  } finally {
+    // Otherwise its helper process stays for as long as a server runs.
+    await esbuild.stop()
+  }
 }
 
 /** In a process of its own: Vite sets NODE_ENV and keeps some 100 MB that a server started afterwards would carry. */

@@ -23,7 +23,7 @@ create function app.actor() returns text
 create table app.wall_register (
   table_name text not null constraint wall_register_pkey primary key,
   kind       text not null constraint wall_register_kind_ck
-             check (kind in ('tenant', 'append', 'shared', 'queue', 'directory', 'system'))
+             check (kind in ('tenant', 'append', 'shared', 'queue', 'ledger', 'directory', 'system'))
 );
 
 -- Nobody writes anonymously: the audit record and every created_by depend on it.
@@ -47,6 +47,7 @@ end $$;
 --   append     as tenant, but rows are never changed or removed
 --   shared     read: own rows and the system tenant's; written: own rows, and the system tenant's only by steward
 --   queue      as tenant; the worker role sees rows of all tenants, but only columns granted to it one by one
+--   ledger     as queue, but rows are never changed or removed
 --   directory  the list of tenants itself: steward sees and writes all rows, a tenant sees its own
 --   system     no tenant data (migrations, this register): readable by all, written by the owner only
 -- The restrictive policy is the wall; the single permissive one only opens the door inside it. A careless permissive
@@ -92,6 +93,11 @@ begin
     when 'queue' then
       execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, queued, queued);
       execute format('grant select, insert, update, delete on %s to app', target);
+    when 'ledger' then
+      execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, queued, queued);
+      execute format('create trigger %I before update or delete on %s for each statement execute function app.refuse_change()',
+                     name || '_append', target);
+      execute format('grant select, insert on %s to app', target);
     when 'directory' then
       execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, listed, listed);
       execute format('grant select, insert, update, delete on %s to steward', target);

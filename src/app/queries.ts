@@ -68,3 +68,21 @@ export const findOne = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
 
 export const hasRows = async (tx: Tx, table: 'user_account'): Promise<boolean> =>
   (await tx.query(`select 1 from app.${table} where tenant_id = $1 limit 1`, [tx.tenant_id])).length > 0
+
+// Start-up guard and doctor ------------------------------------------------------------------------------------------
+
+export const hasSchema = async (tx: Tx): Promise<boolean> =>
+  (await tx.find<{ there: boolean }>(`select to_regclass('app.migration') is not null as there`))?.there === true
+
+export const listAppliedMigrations = (tx: Tx) =>
+  tx.query<{ version: string; checksum: string }>('select version, checksum from app.migration order by version')
+
+export const listActiveDemoTenants = (tx: Tx) =>
+  tx.query<{ slug: string }>(`select slug from app.tenant where demo and state = 'active' order by slug`)
+
+/** With the clock of the moment, not of the transaction. */
+export const findServerFacts = (tx: Tx) =>
+  tx.find<{ version: string; now_ms: number; backend_pid: number }>(
+    `select current_setting('server_version') as version, pg_backend_pid() as backend_pid,
+            (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`,
+  )

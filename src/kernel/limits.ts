@@ -33,12 +33,13 @@ export class Limits {
   }
 
   /** Before an unknown token is verified: verification is work that a stranger could ask for without end. */
-  anonymousMayTry(address: string): boolean {
-    return this.#buckets.peek(`a:${address}`, defaultLimits.anonymous).remaining >= 1
+  expectAnonymousRoom(address: string): void {
+    anonymousHeaders(this.#buckets.peek(`a:${address}`, defaultLimits.anonymous))
   }
 
-  takeAnonymous(address: string): Taken {
-    return this.#buckets.take(`a:${address}`, defaultLimits.anonymous)
+  /** Returns the RateLimit headers, or fails with 429 that carries them. */
+  takeAnonymous(address: string): Record<string, string> {
+    return anonymousHeaders(this.#buckets.take(`a:${address}`, defaultLimits.anonymous))
   }
 
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
@@ -84,4 +85,10 @@ export class Limits {
       },
     ]
   }
+}
+
+function anonymousHeaders(taken: Taken): Record<string, string> {
+  const headers = rateLimitHeaders([{ name: 'anonymous', ...taken }])
+  if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s, headers })
+  return headers
 }

@@ -48,10 +48,14 @@ export function codesOf(route: Route): ReadonlySet<ProblemCode> {
   if (route.access === 'tenant') add(authenticated)
   if (route.method !== 'GET') add(withBody)
   if (route.method === 'POST' && route.access === 'tenant') add(repeated)
-  if (route.revisioned && route.method !== 'GET') add(['precondition_failed', 'revision_stale'])
+  if (changesRevision(route)) add(['precondition_failed', 'revision_stale'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
   return codes
 }
+
+/** Creating something has no revision to compare with. */
+const changesRevision = (route: Route): boolean =>
+  route.revisioned === true && route.method !== 'GET' && route.reply[0] !== 201
 
 const title = (schema: TSchema): string | undefined => (schema as { title?: string }).title
 
@@ -99,12 +103,9 @@ function describe(route: Route): string {
     )
   if (route.starts) lines.push('Starts long work: poll the job named by Location until its state is terminal.')
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
-  if (route.revisioned)
-    lines.push(
-      route.method === 'GET'
-        ? 'Carries a strong ETag; `If-None-Match` gives 304.'
-        : '`If-Match` with the ETag refuses the change (412) when the resource has moved.',
-    )
+  if (route.revisioned && route.method === 'GET') lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
+  if (changesRevision(route))
+    lines.push('`If-Match` with the ETag refuses the change (412) when the resource has moved.')
   return lines.filter(Boolean).join('\n\n')
 }
 
@@ -120,12 +121,13 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
   responses[status] = {
     description: isStreamed(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,
     ...(content && { content }),
-    ...(route.links && { links: linksOf(route.links) }),
+    ...linksOf({ ...route.links, ...(route.starts && { getJob: { job_id: 'job_id' } }) }),
   }
   if (route.governed) {
     responses[202] = {
       description: 'Waiting for approval.',
       content: { 'application/json': { schema: visit(ChangeRequestView) } },
+      ...linksOf({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }
   }
   if (route.revisioned && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
@@ -149,16 +151,13 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
   return responses
 }
 
-const linksOf = (links: NonNullable<Route['links']>): Json =>
-  Object.fromEntries(
-    Object.entries(links).map(([operationId, parameters]) => [
-      operationId,
-      {
-        operationId,
-        parameters: Object.fromEntries(Object.entries(parameters).map(([to, from]) => [to, `$response.body#/${from}`])),
-      },
-    ]),
-  )
+function linksOf(links: NonNullable<Route['links']>): { links?: Json } {
+  const named = Object.entries(links).map(([operationId, parameters]) => {
+    const from = Object.entries(parameters).map(([to, member]) => [to, `$response.body#/${member}`])
+    return [operationId, { operationId, parameters: Object.fromEntries(from) }]
+  })
+  return named.length > 0 ? { links: Object.fromEntries(named) } : {}
+}
 
 function operationOf(module: Module, route: Route, visit: (schema: TSchema) => Json): Json {
   const parameters = parametersOf(route, visit)
@@ -212,6 +211,7 @@ const problemSchema: Json = {
           pointer: { type: 'string' },
           detail: { type: 'string' },
           keyword: { type: 'string' },
+          instancePath: { type: 'string' },
         },
       },
     },

@@ -224,6 +224,8 @@ export interface ProblemError {
   readonly pointer: string
   readonly detail: string
   readonly keyword?: string
+  /** The pointer without its `#`, as validators of JSON Schema name it. */
+  readonly instancePath?: string
 }
 
 export interface ProblemExtra {

@@ -28,17 +28,17 @@ export const slugPattern = '^[a-z0-9][a-z0-9_-]{0,99}$'
 export const Slug = (options: Record<string, unknown> = {}) =>
   Type.String({ pattern: slugPattern, maxLength: 100, ...options })
 
-/** RFC 3339 in UTC. Input must say Z: an offset would be normalised, and what comes back would differ from what was sent. */
+/** RFC 3339 in UTC, from the year 1000: PostgreSQL has no year 0. Input must say Z: an offset would be normalised, and what comes back would differ from what was sent. */
 export const Timestamp = (options: Record<string, unknown> = {}) =>
   Type.String({
     format: 'date-time',
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$',
+    pattern: '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$',
     maxLength: 27,
     ...options,
   })
 
 export const CalendarDate = (options: Record<string, unknown> = {}) =>
-  Type.String({ format: 'date', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', maxLength: 10, ...options })
+  Type.String({ format: 'date', pattern: '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$', maxLength: 10, ...options })
 
 export const integer = (minimum: number, maximum: number, options: Record<string, unknown> = {}) =>
   Type.Integer({ minimum, maximum, ...options })

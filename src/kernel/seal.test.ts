@@ -146,7 +146,14 @@ describe('master keys', () => {
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
-  test.each([0o640, 0o604, 0o620, 0o644])('are refused from a file of mode %o', (mode) => {
+  test.each([0o400, 0o440, 0o600, 0o640])('are read from a file of mode %o', (mode) => {
+    const file = path.join(folder, `readable-${mode}`)
+    writeFileSync(file, keyOf(1).toString('hex'))
+    chmodSync(file, mode)
+    expect(loadMasterKeyFile(file)).toEqual(keyOf(1))
+  })
+
+  test.each([0o604, 0o610, 0o620, 0o644, 0o660])('are refused from a file of mode %o', (mode) => {
     const file = path.join(folder, `mode-${mode}`)
     writeFileSync(file, keyOf(1).toString('hex'))
     chmodSync(file, mode)

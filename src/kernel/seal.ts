@@ -89,8 +89,9 @@ export function parseMasterKey(text: string): Buffer {
 export function loadMasterKeyFile(path: string): Buffer {
   const file = openSync(path, 'r')
   try {
-    // Windows keeps access elsewhere and always reports these bits as set.
-    if (process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0) {
+    // The group may read: a secret mounted for a process that is not root is given to its group (0440). Windows keeps
+    // access elsewhere and always reports these bits as set.
+    if (process.platform !== 'win32' && (fstatSync(file).mode & 0o037) !== 0) {
       throw new Error(`The master key file ${path} is open to other users of this machine. Run: chmod 600 ${path}`)
     }
     return parseMasterKey(readFileSync(file, 'utf8'))

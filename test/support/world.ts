@@ -35,6 +35,8 @@ export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Record<string, string>
   readonly payload?: string | Buffer
+  /** Where the call comes from, for limits per address. */
+  readonly address?: string
 }
 
 export interface Reply {
@@ -133,7 +135,8 @@ export async function world(options: WorldOptions = {}) {
     return minted.token
   }
 
-  const call = async (at: string, { token: bearer, body, headers = {}, payload }: CallOptions = {}): Promise<Reply> => {
+  const call = async (at: string, options: CallOptions = {}): Promise<Reply> => {
+    const { token: bearer, body, headers = {}, payload, address } = options
     const [method, url] = at.split(' ') as ['GET', string]
     const content = body === undefined ? payload : JSON.stringify(body)
     const reply = await server.app.inject({
@@ -145,6 +148,7 @@ export async function world(options: WorldOptions = {}) {
         ...headers,
       },
       ...(content !== undefined && { payload: content }),
+      ...(address !== undefined && { remoteAddress: address }),
     })
     const isJson = String(reply.headers['content-type']).includes('json')
     return {

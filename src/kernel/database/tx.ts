@@ -68,7 +68,7 @@ export class Database {
         if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
         used = true
         const flight = [this.#context(scope, CONTEXT_READ_ONLY), statement]
-        return (await fly(client, flight, this.#options.prepared))[1] as FlightResult
+        return (await fly(client, flight, this.#options.prepared)).at(-1) as FlightResult
       }
       return body(handle(scope, send))
     })

@@ -10,62 +10,141 @@ export interface WallFault {
   readonly object: string
 }
 
-const tables = `with tables as (
+/** The walls as PostgreSQL prints them back. Compared word for word: a wall that is almost right is open. */
+const own = '(tenant_id = ( SELECT app.tenant_id() AS tenant_id))'
+const system = '( SELECT app.system_tenant() AS system_tenant)'
+const readable = `((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ${system}])))`
+const writable = `(${own} AND ((tenant_id <> ${system}) OR ( SELECT (CURRENT_USER = 'steward'::name))))`
+const queued = `(${own} OR ( SELECT (CURRENT_USER = 'worker'::name)))`
+const listed = `(${own} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
+
+type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
+const walls: readonly Policy[] = [
+  ['tenant', 'wall', '*', own, own],
+  ['append', 'wall', '*', own, own],
+  ['queue', 'wall', '*', queued, queued],
+  ['ledger', 'wall', '*', queued, queued],
+  ['directory', 'wall', '*', listed, listed],
+  ['shared', 'wall_read', 'r', readable, null],
+  ['shared', 'wall_insert', 'a', null, writable],
+  ['shared', 'wall_update', 'w', writable, writable],
+  ['shared', 'wall_delete', 'd', writable, null],
+]
+
+const functions: readonly (readonly [name: string, body: string])[] = [
+  ['tenant_id', `RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid`],
+  ['actor', `RETURN NULLIF(current_setting('app.actor'::text, true), ''::text)`],
+  ['system_tenant', `RETURN '00000000-0000-0000-0000-000000000000'::uuid`],
+]
+
+const literal = (value: string | null): string => (value === null ? 'null' : `$q$${value}$q$`)
+const rowsOf = (rows: readonly (readonly (string | null)[])[]): string =>
+  rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')
+
+const facts = `with tables as (
   select c.oid, c.relname::text as name, c.relrowsecurity as rls, c.relforcerowsecurity as forced, c.relispartition as partition,
          pg_get_userbyid(c.relowner)::text as owner, w.kind,
          (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join app.wall_register w on w.table_name = c.relname
-   where n.nspname = 'app' and c.relkind in ('r', 'p')
-), walled as (select * from tables where kind <> 'system')`
+   where n.nspname = 'app' and c.relkind in ('r', 'p', 'f')
+), walled as (select * from tables where kind <> 'system'
+), serving as (select * from unnest(array['app', 'worker', 'steward']) as role
+), wanted as (
+  select t.name, w.policy, w.command, false as permissive, w.using_text, w.check_text
+    from walled t join (values ${rowsOf(walls)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
+  union all select name, 'open', '*', true, 'true', 'true' from walled
+), present as (
+  select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
+         pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
+    from walled t join pg_policy p on p.polrelid = t.oid and p.polroles = '{0}'::oid[]
+), own_objects as (
+  select n.oid as schema, r.oid as owner from pg_namespace n, pg_roles r where n.nspname = 'app' and r.rolname = 'app_owner'
+)`
 
 /** Each rule is one select giving (rule, object) for what breaks it. */
 const rules: readonly string[] = [
-  `select 'table is not in the wall register' as rule, name as object from tables where kind is null`,
+  // Every table has a wall, and the wall is the one of its kind.
+  `select 'table is not in the wall register' as rule, name as object from tables where kind is null and not partition`,
+  `select 'the wall register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
   `select 'row security is off', name from walled where not rls`,
   `select 'row security is not forced', name from walled where not forced`,
+  `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
+  `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
+    where not exists (select 1 from wanted w where w.name = t.name and w.policy = p.polname)`,
+  `select 'a function of the walls is missing or is not as written', name from (
+     select * from (values ${rowsOf(functions)}) as f (name, body)
+     except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
+  `select 'a setting the walls rely on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
+    where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
+      and c ~* '^(app\\.|row_security|session_replication_role)'`,
+  `select 'a table is rewritten by a rule', t.name || '.' || r.rulename from tables t join pg_rewrite r on r.ev_class = t.oid`,
+
+  // Keys carry the tenant.
   `select 'table has no tenant_id', name from walled where tenant_col is null`,
+  `select 'tenant_id may be null or is no uuid', t.name from walled t join pg_attribute a on a.attrelid = t.oid and a.attnum = t.tenant_col
+    where not a.attnotnull or a.atttypid <> 'uuid'::regtype`,
   `select 'system table has a tenant_id', name from tables where kind = 'system' and tenant_col is not null`,
-  `select 'there must be exactly one permissive policy, which is true', t.name from walled t where (
-     select count(*) from pg_policy p where p.polrelid = t.oid and p.polpermissive) <> 1 or exists (
-     select 1 from pg_policy p where p.polrelid = t.oid and p.polpermissive
-        and (p.polname <> 'open' or pg_get_expr(p.polqual, p.polrelid) <> 'true' or p.polroles <> '{0}'::oid[]))`,
-  `select 'the restrictive wall is missing', t.name from walled t where (
-     select count(*) from pg_policy p where p.polrelid = t.oid and not p.polpermissive and p.polroles = '{0}'::oid[])
-     <> case t.kind when 'shared' then 4 else 1 end`,
-  `select 'the wall does not compare tenant_id with the setting', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
-    where not p.polpermissive and (
-      (p.polcmd <> 'a' and coalesce(pg_get_expr(p.polqual, p.polrelid), '') !~ 'tenant_id (=|IN|= ANY) ?\\(*( ?SELECT app\\.tenant_id\\(\\)|ARRAY\\[\\( ?SELECT app\\.tenant_id\\(\\))')
-      or (p.polcmd in ('*', 'a', 'w') and coalesce(pg_get_expr(p.polwithcheck, p.polrelid), '') !~ 'tenant_id = \\( SELECT app\\.tenant_id\\(\\)'))`,
-  `select 'a policy casts the tenant column or reads another table', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
-    where concat(pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)) ~* 'tenant_id::|\\mfrom\\M'`,
-  `select 'a key does not start with tenant_id', i.indexrelid::regclass::text from pg_index i join walled t on t.oid = i.indrelid
-    where i.indisunique and (i.indkey::int2[])[0] is distinct from t.tenant_col and not (t.kind = 'directory' and t.name = 'tenant')`,
-  `select 'a foreign key does not carry tenant_id', k.conname::text from pg_constraint k join walled t on t.oid = k.conrelid
-     join pg_attribute ra on ra.attrelid = k.confrelid and ra.attname = 'tenant_id'
-    where k.contype = 'f' and (k.confkey[1] <> ra.attnum or k.conkey[1] <> t.tenant_col)`,
-  `select 'an index on a column whose operators leak cannot be used under row security', i.indexrelid::regclass::text
+  // A tenant that cannot write the column cannot use its uniqueness to ask about others.
+  `select 'a key does not start with tenant_id', t.name || '.' || i.indexrelid::regclass::text from pg_index i join walled t on t.oid = i.indrelid
+    where (i.indisunique or i.indisexclusion) and (i.indkey::int2[])[0] is distinct from t.tenant_col and not (
+      t.kind = 'directory' and i.indnatts = 1 and not has_column_privilege('app', t.oid, (i.indkey::int2[])[0], 'UPDATE'))`,
+  // Across scopes, to a row of its own or of the system tenant: then a check must say so.
+  `select 'a foreign key does not carry tenant_id', t.name || '.' || k.conname from pg_constraint k join walled t on t.oid = k.conrelid
+     join tables r on r.oid = k.confrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+    where k.contype = 'f' and r.tenant_col is not null and (k.confkey[1] <> r.tenant_col or (k.conkey[1] <> t.tenant_col and not (
+      r.kind = 'shared' and exists (select 1 from pg_constraint c where c.conrelid = t.oid and c.contype = 'c' and c.convalidated
+        and pg_get_constraintdef(c.oid) = format('CHECK (((%1$I = tenant_id) OR (%1$I = app.system_tenant())))', a.attname)))))`,
+  `select 'an index on a column whose operators leak cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
      from pg_index i join walled t on t.oid = i.indrelid join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey::int2[])
      join pg_type y on y.oid = a.atttypid
     where a.atttypid in ('jsonb'::regtype, 'numeric'::regtype, 'tsvector'::regtype) or y.typtype = 'e'`,
-  `select 'an expression index cannot be used under row security', i.indexrelid::regclass::text from pg_index i join walled t on t.oid = i.indrelid where i.indexprs is not null`,
+  `select 'an expression index cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
+     from pg_index i join walled t on t.oid = i.indrelid where i.indexprs is not null`,
+
+  // Triggers: nobody writes anonymously, history stays.
   `select 'the actor trigger is missing or off', t.name from walled t where not exists (
-     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor' and g.tgenabled in ('O', 'A') and g.tgtype & 28 = 28)`,
-  `select 'an append table can be changed', t.name from walled t where kind = 'append' and (
-     has_table_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
-     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change' and g.tgenabled in ('O', 'A')))`,
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 30 = 30 and g.tgqual is null and g.tgattr = '')`,
+  `select 'an append table can be changed', t.name from walled t where kind in ('append', 'ledger') and (
+     has_any_column_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 26 = 26 and g.tgqual is null and g.tgattr = ''))`,
+
+  // Grants.
   `select 'a serving role owns a table', name from tables where owner in ('app', 'worker', 'steward', 'migrator')`,
-  `select 'a serving role may truncate, reference or add triggers', t.name || ' ' || r from tables t, unnest(array['app', 'worker', 'steward']) r
-    where has_table_privilege(r, t.oid, 'TRUNCATE') or has_table_privilege(r, t.oid, 'REFERENCES') or has_table_privilege(r, t.oid, 'TRIGGER')`,
+  `select 'a serving role may truncate, reference or add triggers', t.name || ' ' || role from tables t, serving
+    where has_table_privilege(role, t.oid, 'TRUNCATE, REFERENCES, TRIGGER')`,
+  `select 'a serving role may create objects', role from serving
+    where has_schema_privilege(role, 'app', 'CREATE') or has_database_privilege(role, current_database(), 'CREATE')`,
+  `select 'worker may touch more than the queue', name from walled where kind not in ('queue', 'ledger', 'directory')
+      and (has_any_column_privilege('worker', oid, 'SELECT, INSERT, UPDATE') or has_table_privilege('worker', oid, 'DELETE'))`,
   `select 'worker may read whole rows', name from walled where has_table_privilege('worker', oid, 'SELECT')`,
-  `select 'a system table can be written by a serving role', t.name || ' ' || r from tables t, unnest(array['app', 'worker', 'steward']) r
-    where t.kind = 'system' and (has_table_privilege(r, t.oid, 'INSERT') or has_table_privilege(r, t.oid, 'UPDATE') or has_table_privilege(r, t.oid, 'DELETE'))`,
+  `select 'worker may read a payload', t.name || '.' || a.attname from walled t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0
+    where not a.attisdropped and a.atttypid in ('jsonb'::regtype, 'json'::regtype, 'bytea'::regtype)
+      and has_column_privilege('worker', t.oid, a.attnum, 'SELECT')`,
+  `select 'worker may add or remove rows', name from walled
+    where has_any_column_privilege('worker', oid, 'INSERT') or has_table_privilege('worker', oid, 'DELETE')`,
+  `select 'steward may touch rows of tenants', name from walled where kind not in ('shared', 'directory')
+      and (has_any_column_privilege('steward', oid, 'SELECT, INSERT, UPDATE') or has_table_privilege('steward', oid, 'DELETE'))`,
+  `select 'app may add or remove tenants', name from walled where kind = 'directory'
+      and (has_any_column_privilege('app', oid, 'INSERT') or has_table_privilege('app', oid, 'DELETE'))`,
+  `select 'a system table can be written by a serving role', t.name || ' ' || role from tables t, serving
+    where t.kind = 'system' and (has_any_column_privilege(role, t.oid, 'INSERT, UPDATE') or has_table_privilege(role, t.oid, 'DELETE'))`,
   `select 'the public may touch a table', t.name from tables t join pg_class c on c.oid = t.oid, aclexplode(c.relacl) a where a.grantee = 0`,
-  `select 'a partition is granted', name from tables where partition and (has_table_privilege('app', oid, 'SELECT') or has_table_privilege('steward', oid, 'SELECT'))`,
-  `select 'a view does not run as its caller', c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'app' and c.relkind = 'v' and not coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on'], false)`,
-  `select 'a materialised view holds tenant data', c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'app' and c.relkind = 'm'`,
-  `select 'a function runs with the rights of its owner', p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'app' and p.prosecdef`,
-  `select 'a sequence could reach a client', c.relname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'app' and c.relkind = 'S'`,
+  `select 'the public may touch a column', t.name || '.' || c.attname from tables t join pg_attribute c on c.attrelid = t.oid, aclexplode(c.attacl) a
+    where a.grantee = 0`,
+  `select 'a partition is granted', t.name || ' ' || role from tables t, serving
+    where partition and (has_any_column_privilege(role, oid, 'SELECT, INSERT, UPDATE') or has_table_privilege(role, oid, 'DELETE'))`,
+
+  // Ways around.
+  `select 'a view does not run as its caller', c.relname::text from pg_class c, own_objects o
+    where (c.relnamespace = o.schema or c.relowner = o.owner) and c.relkind = 'v'
+      and not coalesce(c.reloptions && array['security_invoker=true', 'security_invoker=on'], false)`,
+  `select 'a materialised view holds tenant data', c.relname::text from pg_class c, own_objects o
+    where (c.relnamespace = o.schema or c.relowner = o.owner) and c.relkind = 'm'`,
+  `select 'a function runs with the rights of its owner', p.oid::regprocedure::text from pg_proc p, own_objects o
+    where (p.pronamespace = o.schema or p.proowner = o.owner) and p.prosecdef`,
+  `select 'a sequence could reach a client', c.relname::text from pg_class c, own_objects o where c.relnamespace = o.schema and c.relkind = 'S'`,
   `select 'a role may do too much', rolname::text from pg_roles where rolname in ('app', 'worker', 'steward', 'migrator', 'app_owner')
       and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)`,
   `select 'a serving role inherits from or may become another role', m.rolname || ' ' || r.rolname from pg_auth_members a
@@ -75,7 +154,7 @@ const rules: readonly string[] = [
 ]
 
 export async function findWallFaults(ask: AskRows): Promise<WallFault[]> {
-  const rows = await ask(`${tables} ${rules.join('\n union all ')} order by 1, 2`)
+  const rows = await ask(`${facts} ${rules.join('\n union all ')} order by 1, 2`)
   return rows as unknown as WallFault[]
 }
 
@@ -88,7 +167,7 @@ export const MINIMUM_SERVER_VERSION = 150_000
 export async function findRoleFault(ask: AskRows, expected: string): Promise<string | null> {
   const [row] = await ask(
     `select current_user::text as name, session_user::text as session, r.rolsuper, r.rolbypassrls,
-            current_setting('server_version_num')::int as version from pg_roles r where r.rolname = current_user`,
+            current_setting('search_path') as search_path, current_setting('server_version_num')::int as version from pg_roles r where r.rolname = current_user`,
   )
   if (!row) return 'the current role is not in the catalogue'
   if (Number(row['version']) < MINIMUM_SERVER_VERSION)
@@ -98,5 +177,8 @@ export async function findRoleFault(ask: AskRows, expected: string): Promise<str
   }
   if (row['rolsuper'] || row['rolbypassrls'])
     return `${expected} is a superuser or bypasses row security; run the SQL of "npx probity roles --print"`
+  // Otherwise something could be slipped in front of our names, and the walls are not printed as they are compared.
+  if (row['search_path'] !== 'pg_catalog')
+    return `the search path of ${expected} is not pg_catalog; run the SQL of "npx probity roles --print"`
   return null
 }

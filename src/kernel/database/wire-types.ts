@@ -8,7 +8,8 @@ type Parser = (text: string) => unknown
 
 function timestamp(text: string): string {
   // '2026-01-02 03:04:05.678901+00' → '2026-01-02T03:04:05.678901Z'. Connections run in UTC; others are converted.
-  if (text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, -3)}Z`
+  // Always six digits, so that texts sort like the instants they name; PostgreSQL drops trailing zeros.
+  if (text.endsWith('+00')) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(6, '0')}Z`
   if (text.includes('infinity')) return text
   return new Date(text.replace(' ', 'T')).toISOString()
 }

@@ -28,22 +28,19 @@ const SCHEME = /^Bearer +([^\s]+)$/i
 
 export function createAdmission({ verifier, standings, limits, onFirstSight }: AdmissionDeps) {
   const refuse = (address: string, problem: Problem): never => {
-    const taken = limits.takeAnonymous(address)
-    if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s })
+    limits.takeAnonymous(address)
     throw problem
   }
 
-  const verify = async (header: string | undefined, address: string): Promise<VerifiedToken> => {
+  const verify = async (header: string | undefined, address: string) => {
     if (header === undefined || header === '') return refuse(address, new Problem('token_missing'))
-    const token = SCHEME.exec(header)?.[1]
-    if (token === undefined) return refuse(address, new Problem('token_invalid'))
-    const known = verifier.cached(token)
-    if (known) return known
-    if (!limits.anonymousMayTry(address)) fail('rate_limited', { retry_after_s: 1 })
+    const text = SCHEME.exec(header)?.[1]
+    if (text === undefined) return refuse(address, new Problem('token_invalid'))
+    const known = verifier.cached(text)
+    if (known) return { token: known, met_before: true }
+    limits.expectAnonymousRoom(address)
     try {
-      const verified = await verifier.verify(token)
-      if (!verified.built_in) await onFirstSight(verified)
-      return verified
+      return { token: await verifier.verify(text), met_before: false }
     } catch (error) {
       if (error instanceof Problem && error.status === 401) return refuse(address, error)
       throw error
@@ -51,13 +48,15 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
   }
 
   return async function admit(route: Route, header: string | undefined, address: string): Promise<Admission> {
-    const token = await verify(header, address)
+    const { token, met_before } = await verify(header, address)
     const standing = await standings.get(token.tenant_id)
     if (!standing) return refuse(address, new Problem('token_invalid'))
     if (standing.state === 'suspended') return refuse(address, new Problem('tenant_suspended'))
     if (standing.denied.has(`token:${token.token_id}`) || standing.denied.has(token.principal)) {
       return refuse(address, new Problem('token_revoked'))
     }
+    // Only now is it sure that the tenant exists and still wants to see this person.
+    if (!met_before && !token.built_in) await onFirstSight(token)
     const headers = limits.takePrincipal(token.tenant_id, token.principal, standing)
     const actor: Actor = {
       principal: token.principal,
@@ -80,11 +79,16 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
   }
 }
 
+const REFUSED = /;\s*q=0(\.0{0,3})?\s*(;|$)/i
+
 /** 406 unless the caller takes what the operation sends. */
 export function expectAcceptable(accept: string | undefined, mediaType: string): void {
   if (accept === undefined || accept === '') return
   const [type] = mediaType.split('/') as [string]
-  const wanted = accept.split(',').map((part) => (part.split(';')[0] as string).trim().toLowerCase())
+  const wanted = accept
+    .split(',')
+    .filter((part) => !REFUSED.test(part))
+    .map((part) => (part.split(';')[0] as string).trim().toLowerCase())
   if (wanted.some((name) => name === '*/*' || name === `${type}/*` || name === mediaType || name === '')) return
   if (mediaType === 'application/json' && wanted.includes('application/problem+json')) return
   fail('not_acceptable', `This operation answers ${mediaType}.`)

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
 import type { Kernel } from '../kernel.ts'
-import { propose } from '../request/governed.ts'
+import { ChangeRequestView, propose } from '../request/governed.ts'
 import { type Answer, fingerprintOf, type Idempotency, once } from '../request/idempotency.ts'
 import { etagOf } from '../revision.ts'
 import { type Actor, isStreamed, type RequestFacts, type Route } from '../route.ts'
@@ -36,15 +36,17 @@ export interface DispatchOptions {
 }
 
 export function createDispatch({ kernel, idempotency_key, strict_replies }: DispatchOptions) {
+  const checked = (route: Route, schema: TSchema, value: unknown): string => {
+    const body = JSON.stringify(value)
+    const fault = strict_replies ? schemaFault(schema, JSON.parse(body)) : null
+    if (fault) throw new Error(`${route.id} broke its declared reply: ${fault}`)
+    return body
+  }
+
   const present = (route: Route, value: unknown): Answer => {
     const [status, schema] = route.reply
     if (status === 204) return { status, headers: {}, body: undefined }
-    if (strict_replies && schema && !isStreamed(schema)) {
-      const body = JSON.parse(JSON.stringify(value)) as unknown
-      const fault = schemaFault(schema as TSchema, body)
-      if (fault) throw new Error(`${route.id} broke its declared reply: ${fault}`)
-    }
-    return { status, headers: headersOf(route, value), body: JSON.stringify(value) }
+    return { status, headers: headersOf(route, value), body: checked(route, schema as TSchema, value) }
   }
 
   /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
@@ -62,11 +64,11 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       return {
         status: 202,
         headers: { location: `/api/change-requests/${waiting.cr_id}` },
-        body: JSON.stringify(waiting),
+        body: checked(route, ChangeRequestView, waiting),
       }
     })
 
-  return async function dispatch(
+  async function dispatch(
     route: Route,
     actor: Actor,
     inputs: Inputs,
@@ -96,6 +98,12 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     if (route.tx === 'self') return runSelf(route, scope, common, idempotency)
     const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle({ ...common, tx }))
     return outcomeOf(route, value)
+  }
+
+  async function dispatchPublic(route: Route, inputs: Inputs): Promise<Outcome> {
+    const value = await route.handle({ ...inputs, kernel })
+    const outcome = outcomeOf(route, value)
+    return route.otherwise?.when(value) ? { ...outcome, status: route.otherwise.status } : outcome
   }
 
   async function runSelf(
@@ -130,6 +138,8 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       stream: value as Readable,
     }
   }
+
+  return { dispatch, dispatchPublic }
 }
 
 function headersOf(route: Route, value: unknown): Record<string, string> {

@@ -82,13 +82,16 @@ export function answerRawSocket(error: NodeJS.ErrnoException, socket: Duplex): v
     socket.destroy()
     return
   }
-  const problem = new Problem(rawCodes[error.code ?? ''] ?? 'malformed_request')
-  const body = JSON.stringify(problemBody(problem, uuidv7()))
+  const code = rawCodes[error.code ?? '']
+  const problem = code ? new Problem(code) : new Problem('malformed_request', 'This is not well-formed HTTP/1.1.')
+  const request_id = uuidv7()
+  const body = JSON.stringify(problemBody(problem, request_id))
   const lines = [
     `HTTP/1.1 ${problem.status} Refused`,
     'content-type: application/problem+json',
     `content-length: ${Buffer.byteLength(body)}`,
     ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${request_id}`,
     ...(problem.status === 405 ? ['allow: GET, POST, PUT, PATCH, DELETE'] : []),
     'connection: close',
   ]

@@ -2,7 +2,13 @@
 import { fail } from '../problem.ts'
 import type { Route } from '../route.ts'
 
-export function createMethodGuard(routes: readonly { readonly method: string; readonly url: string }[]) {
+/** One method at one URL, as the router knows it. */
+export interface Mounted {
+  readonly method: string
+  readonly url: string
+}
+
+export function createMethodGuard(routes: readonly Mounted[]) {
   const exact = new Map<string, Set<string>>()
   const patterns = new Map<string, { regex: RegExp; methods: Set<string> }>()
   for (const { method, url } of routes) {
@@ -17,12 +23,13 @@ export function createMethodGuard(routes: readonly { readonly method: string; re
   }
 
   /** Called only when the router found nothing, so the scan costs nothing on served requests. */
-  return (path: string): void => {
+  return (method: string, path: string): void => {
     const allowed = new Set(exact.get(path))
     for (const { regex, methods } of patterns.values()) {
-      if (regex.test(path)) for (const method of methods) allowed.add(method)
+      if (regex.test(path)) for (const known of methods) allowed.add(known)
     }
-    if (allowed.size === 0) return
+    // The method is right and still nothing was found: then it is the path that is wrong.
+    if (allowed.size === 0 || allowed.has(method)) return
     fail('method_not_allowed', { headers: { allow: [...allowed].sort().join(', ') } })
   }
 }

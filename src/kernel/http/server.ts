@@ -5,11 +5,11 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { readJson } from '../json-text.ts'
+import { pointerTo, readJson } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
 import { codesOf } from '../openapi.ts'
-import { fail, Problem, problemBody } from '../problem.ts'
+import { fail, Problem, type ProblemError, problemBody } from '../problem.ts'
 import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
@@ -17,9 +17,9 @@ import type { AdmissionDeps } from './admission.ts'
 import { createAdmission, expectAcceptable } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
 import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
-import { createMethodGuard, urlsOf } from './method-guard.ts'
+import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
-import { validate } from './validation.ts'
+import { failValidation, faultsOf } from './validation.ts'
 
 export interface ServerOptions {
   readonly kernel: Kernel
@@ -44,7 +44,9 @@ interface Visit {
   tenant_id: string | undefined
   principal: string | undefined
   input: Awaited<ReturnType<ReturnType<typeof createAdmission>>> | undefined
-  abort: AbortController | undefined
+  /** RateLimit headers, for whatever the answer will be. */
+  headers: Record<string, string>
+  readonly abort: AbortController
 }
 const visits = new WeakMap<FastifyRequest, Visit>()
 const visitOf = (request: FastifyRequest): Visit => visits.get(request) as Visit
@@ -53,6 +55,8 @@ export const JSON_LIMIT_BYTES = 1024 * 1024
 
 export interface HttpServer {
   readonly app: FastifyInstance
+  /** Every method and URL the router answers, assets included. */
+  readonly mounted: readonly Mounted[]
   /** From now on readiness says 503 and connections are closed after their answer. */
   drain(): void
   readonly draining: boolean
@@ -63,15 +67,14 @@ export interface HttpServer {
 export async function createServer(options: ServerOptions): Promise<HttpServer> {
   const { kernel, metrics, strict } = options
   const admit = createAdmission(options.admission)
-  const dispatch = createDispatch({
+  const { dispatch, dispatchPublic } = createDispatch({
     kernel,
     idempotency_key: kernel.keyring.derive('idempotency-fingerprint'),
     strict_replies: strict,
   })
-  const guardMethod = createMethodGuard(
-    kernel.routes.flatMap((route) => urlsOf(route).map((url) => ({ method: route.method, url }))),
-  )
   const baseHeaders = createBaseHeaders(options.cors)
+  const mounted: Mounted[] = []
+  const running = new Set<AbortController>()
   let draining = false
 
   const app = Fastify({
@@ -83,14 +86,20 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     trustProxy: (_address: string, hop: number) => hop < options.trusted_proxies,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, querystringParser: () => ({}) },
+    // As long as the headers may be: how long an identifier may be is the schema's to say, in its turn.
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false, querystringParser: () => ({}) },
+    // Node would refuse a missing Host with an empty answer, and look for slow requests only every 30 s.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 1000 },
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']),
     clientErrorHandler: (error, socket) => answerRawSocket(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => {
+      begin(request as FastifyRequest, reply as unknown as FastifyReply)
       void sendProblem(request as FastifyRequest, reply as unknown as FastifyReply, error)
     },
   })
   app.server.headersTimeout = 10_000
+  // An expectation we do not know may be ignored; Node's own answer would be a 417 without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request, socket) => answerRawSocket({ code: 'METHOD' } as NodeJS.ErrnoException, socket))
 
   function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
@@ -107,7 +116,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     if (visit) visit.code = problem.code
     return reply
       .status(problem.status)
-      .headers({ ...visit?.input?.headers, ...problemHeaders(problem) })
+      .headers({ ...visit?.headers, ...problemHeaders(problem) })
       .serializer((text: unknown) => text as string)
       .send(JSON.stringify(problemBody(problem, request.id)))
   }
@@ -116,7 +125,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   let fallback: Fallback = () => false
   app.setNotFoundHandler((request, reply) => (fallback(request, reply) ? reply : fail('not_found')))
 
-  app.addHook('onRequest', async (request, reply) => {
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
     const visit: Visit = {
       route: undefined,
       code: undefined,
@@ -124,23 +133,37 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       tenant_id: undefined,
       principal: undefined,
       input: undefined,
-      abort: undefined,
+      headers: {},
+      abort: new AbortController(),
     }
     visits.set(request, visit)
+    running.add(visit.abort)
     baseHeaders(request.headers.origin, reply)
     reply.header('x-request-id', request.id)
     const trace = traceOut(request.headers.traceparent)
     if (trace) reply.header('traceparent', trace)
     if (draining) reply.header('connection', 'close')
     reply.raw.once('close', () => observe(request, reply, visit))
-    if (request.is404) {
-      if (options.cors.preflight(request, reply)) return reply
-      guardMethod((request.url.split('?', 1)[0] as string) || '/')
+  }
+
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) mounted.push({ method: name, url })
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    begin(request, reply)
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      fail('malformed_request', 'HTTP/1.1 needs a Host header.')
     }
+    if (!request.is404) return
+    if (options.cors.preflight(request, reply)) return reply
+    guardMethod(request.method, (request.url.split('?', 1)[0] as string) || '/')
+    // Before its body is looked at: whatever was sent, there is nobody here to read it.
+    if (request.method !== 'GET') fail('not_found')
   })
 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
-    visit.abort?.abort()
+    visit.abort.abort()
+    running.delete(visit.abort)
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     const status = reply.raw.writableFinished ? reply.statusCode : 499
@@ -176,6 +199,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   for (const route of kernel.routes) for (const url of urlsOf(route)) mount(route, url)
   if (options.assets) fallback = await options.assets(app)
   await app.ready()
+  const guardMethod = createMethodGuard(mounted)
 
   function mount(route: Route, url: string): void {
     const mediaType = isStreamed(route.reply[1])
@@ -191,30 +215,30 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
           const admitted = await admit(route, request.headers.authorization, request.ip)
           visit.tenant_id = admitted.actor.tenant_id
           visit.principal = admitted.actor.principal
+          visit.headers = admitted.headers
           kernel.limits.enter(admitted.actor.tenant_id, admitted.standing)
           visit.input = admitted
         } else if (!route.unlimited) {
-          const taken = kernel.limits.takeAnonymous(request.ip)
-          if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s })
+          visit.headers = kernel.limits.takeAnonymous(request.ip)
         }
         expectAcceptable(request.headers.accept, mediaType)
       },
       handler: async (request, reply) => {
         const visit = visitOf(request)
-        const inputs = readInputs(route, request, visit)
-        if (visit.input === undefined) {
-          const value = await route.handle({ ...inputs, kernel })
-          return send(route, request, reply, publicOutcome(route, value))
-        }
-        reply.headers(visit.input.headers)
         const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
-        return send(route, request, reply, await dispatch(route, visit.input.actor, inputs, key))
+        const inputs = readInputs(route, request, visit.abort.signal)
+        reply.headers(visit.headers)
+        const outcome = visit.input
+          ? await dispatch(route, visit.input.actor, inputs, key)
+          : await dispatchPublic(route, inputs)
+        return send(route, request, reply, outcome)
       },
     })
   }
 
   return {
     app,
+    mounted,
     drain: () => {
       draining = true
     },
@@ -225,22 +249,12 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       await app.listen({ port, host })
       return (app.server.address() as AddressInfo).port
     },
-    close: () => app.close(),
+    close: async () => {
+      // Whoever only waits for something to happen is told to stop waiting; everybody else finishes.
+      for (const abort of running) abort.abort()
+      await app.close()
+    },
   }
-}
-
-function publicOutcome(route: Route, value: unknown): Outcome {
-  const [status, schema] = route.reply
-  const headers = route.headers?.(value) ?? {}
-  if (isStreamed(schema)) {
-    return {
-      status,
-      headers: { 'content-type': schema.media_type, ...headers },
-      stream: value as AsyncIterable<string>,
-    }
-  }
-  const shown = route.otherwise?.when(value) ? route.otherwise.status : status
-  return { status: shown, headers, body: JSON.stringify(value) }
 }
 
 function send(route: Route, request: FastifyRequest, reply: FastifyReply, outcome: Outcome): FastifyReply {
@@ -270,47 +284,44 @@ function nextLink(request: FastifyRequest, body: string): string | undefined {
 }
 
 const etagsIn = (header: string): readonly string[] | '*' =>
-  header.trim() === '*' ? '*' : header.split(',').map((part) => part.trim().replace(/^W\//, ''))
+  header.trim() === '*' ? '*' : header.split(',').map((part) => part.trim())
 
+/** If-None-Match compares weakly: W/ makes no difference. If-Match compares strongly, so there it does. */
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const given = etagsIn(header)
-  return given === '*' || given.includes(etag)
+  return given === '*' || given.some((tag) => tag.replace(/^W\//, '') === etag)
 }
 
-function readInputs(route: Route, request: FastifyRequest, visit: Visit): Inputs {
-  const abort = new AbortController()
-  visit.abort = abort
-  if (route.params) validate('path', route.params, request.params)
-  const raw = request.url.split('?', 2)[1] ?? ''
-  let query: unknown
-  if (route.query) {
-    query = decodeQuery(route.query as never, raw)
-    validate('query', route.query, query)
-  } else if (raw !== '') {
-    const [name] = splitQuery(raw).keys()
-    if (name !== undefined) {
-      fail('validation_failed', {
-        detail: 'This operation takes no query parameters.',
-        errors: [{ in: 'query', pointer: `#/${name.slice(0, 100)}`, detail: 'is not a known parameter here' }],
-      })
-    }
+/** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
+function readInputs(route: Route, request: FastifyRequest, signal: AbortSignal): Inputs {
+  const { url, body } = request
+  const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  const query = route.query ? decodeQuery(route.query as never, raw) : undefined
+  const [unknown] = route.query ? [] : splitQuery(raw).keys()
+  if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
+  const faults: ProblemError[] = []
+  if (route.params) faults.push(...faultsOf('path', route.params, request.params))
+  if (route.query) faults.push(...faultsOf('query', route.query, query))
+  if (unknown !== undefined) {
+    faults.push({ in: 'query', pointer: pointerTo([unknown]), detail: 'is not a known parameter here' })
   }
-  if (route.body) {
-    if (request.body === undefined) fail('malformed_request', 'A JSON body is required.')
-    validate('body', route.body, request.body)
-  } else if (request.body !== undefined && !route.bytes) {
-    fail('validation_failed', 'This operation takes no body.')
+  if (route.body) faults.push(...faultsOf('body', route.body, body))
+  else if (body !== undefined && !route.bytes) {
+    faults.push({ in: 'body', pointer: '#', detail: 'is not taken by this operation' })
   }
+  if (faults.length > 0) failValidation(faults)
   const ifMatch = request.headers['if-match']
   const facts: RequestFacts = {
     id: request.id,
-    signal: abort.signal,
+    signal,
     if_match: ifMatch === undefined ? undefined : etagsIn(ifMatch),
     address: request.ip,
-    stream: route.bytes ? (request.body as Readable | undefined) : undefined,
+    stream: route.bytes ? (body as Readable | undefined) : undefined,
   }
-  return { params: request.params, query, body: route.bytes ? undefined : request.body, request: facts }
+  // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
+  const params = { ...(request.params as Record<string, string>) }
+  return { params, query, body: route.bytes ? undefined : body, request: facts }
 }
 
 function installParsers(app: FastifyInstance): void {

@@ -23,18 +23,22 @@ function createAjv(useDefaults: boolean): Ajv2020 {
   return ajv
 }
 
-const inputs = createAjv(true)
-const replies = createAjv(false)
-const compiled = new WeakMap<object, ValidateFunction>()
-
-function validatorFor(ajv: Ajv2020, schema: TSchema): ValidateFunction {
-  let validate = compiled.get(schema)
-  if (!validate) {
-    validate = ajv.compile(schema)
-    compiled.set(schema, validate)
+/** One cache each: the same schema may stand in a request, where defaults are filled in, and in a reply, where they are not. */
+function createCompiler(ajv: Ajv2020): (schema: TSchema) => ValidateFunction {
+  const compiled = new WeakMap<object, ValidateFunction>()
+  return (schema) => {
+    let check = compiled.get(schema)
+    if (!check) {
+      check = ajv.compile(schema)
+      compiled.set(schema, check)
+    }
+    return check
   }
-  return validate
 }
+
+const replies = createAjv(false)
+export const inputValidator = createCompiler(createAjv(true))
+export const replyValidator = createCompiler(replies)
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
@@ -51,26 +55,31 @@ function located(part: ProblemError['in'], error: ErrorObject): ProblemError {
   } else if (error.keyword === 'enum') {
     detail = `must be one of ${(error.params['allowedValues'] as unknown[]).filter((v) => v !== null).join(', ')}`
   }
-  return { in: part, pointer: `#${path}`, detail, keyword: error.keyword }
+  return { in: part, pointer: `#${path}`, detail, keyword: error.keyword, instancePath: path }
 }
 
 const MAX_ERRORS = 50
 
-/** Throws `validation_failed` naming every fault; fills in declared defaults. */
-export function validate(part: ProblemError['in'], schema: TSchema, value: unknown): void {
-  const check = validatorFor(inputs, schema)
-  if (check(value)) return
-  const errors = (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => located(part, error))
-  const count = check.errors?.length ?? 1
+/** Every fault of one part of a request; fills in declared defaults. */
+export function faultsOf(part: ProblemError['in'], schema: TSchema, value: unknown): ProblemError[] {
+  const check = inputValidator(schema)
+  if (check(value)) return []
+  return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => located(part, error))
+}
+
+export function failValidation(faults: readonly ProblemError[]): never {
+  const [first] = faults
   throw new Problem('validation_failed', {
     detail:
-      count === 1 ? `1 field is invalid: ${errors[0]?.pointer} ${errors[0]?.detail}.` : `${count} fields are invalid.`,
-    errors,
+      faults.length === 1
+        ? `1 field is invalid: ${first?.pointer} ${first?.detail}.`
+        : `${faults.length}${faults.length < MAX_ERRORS ? '' : ' or more'} fields are invalid.`,
+    errors: faults.slice(0, MAX_ERRORS),
   })
 }
 
 /** Does a value fit a schema as it is, without defaults? Returns what is wrong, or null. */
 export function schemaFault(schema: TSchema, value: unknown): string | null {
-  const check = validatorFor(replies, schema)
+  const check = replyValidator(schema)
   return check(value) ? null : replies.errorsText(check.errors)
 }

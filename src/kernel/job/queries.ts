@@ -41,14 +41,20 @@ export interface NewJob {
   readonly progress_unit: string | null
 }
 
-/** Gives no row when the tenant already has as many unfinished jobs as its `heavy` limit allows. */
-export const insertJob = (tx: Tx, job: NewJob, default_limit: number) =>
+const heavyLimit = (n: number) =>
+  `coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $${n}::bigint)`
+
+/** True while the tenant has fewer unfinished jobs than its `heavy` limit allows, $n being the default; counts no further. */
+const hasRoom = (n: number) =>
+  `(select count(*) from (select 1 from app.job where tenant_id = $1 and state in ('queued', 'running')
+     limit ${heavyLimit(n)}) unfinished) < ${heavyLimit(n)}`
+
+/** Gives no row when the tenant has no room for another job. Without a limit there always is. */
+export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
   tx.find<JobRow>(
     `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by)
      select $1, $2, $3, $4::jsonb, $5, $6::text[], $7, $8, $9, $10
-      where (select count(*) from (select 1 from app.job where tenant_id = $1 and state in ('queued', 'running') limit
-               coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $11::bigint)) unfinished)
-          < coalesce((select burst from app.tenant_limit where tenant_id = $1 and bucket = 'heavy'), $11::bigint)
+      where $11::bigint is null or ${hasRoom(11)}
      returning ${columns}`,
     [
       tx.tenant_id,
@@ -105,12 +111,13 @@ export const updateCancelRequested = (tx: Tx, job_id: string) =>
     [tx.tenant_id, job_id],
   )
 
-export const updateRetried = (tx: Tx, job_id: string) =>
+/** Gives no row when the tenant has no room for another unfinished job. */
+export const updateRetried = (tx: Tx, job_id: string, default_limit: number) =>
   tx.find<JobRow>(
     `update app.job set state = 'queued', attempts = 0, run_at = now(), finished_at = null, problem = null, result = null,
             cancel_requested_at = null, revision = revision + 1
-      where tenant_id = $1 and job_id = $2 returning ${columns}`,
-    [tx.tenant_id, job_id],
+      where tenant_id = $1 and job_id = $2 and ${hasRoom(3)} returning ${columns}`,
+    [tx.tenant_id, job_id, default_limit],
   )
 
 // As the worker role ------------------------------------------------------------------------------------------------
@@ -121,6 +128,7 @@ export interface Claim {
   readonly job_id: string | null
   readonly kind: string | null
   readonly attempts: number | null
+  readonly max_attempts: number | null
 }
 
 /**
@@ -152,22 +160,23 @@ export const claimJob = (
           set state = 'running', attempts = j.attempts + 1, lease_token = $3, worker = $5, revision = j.revision + 1,
               lease_until = now() + $4::bigint * interval '1 ms', started_at = coalesce(j.started_at, now())
          from picked where j.tenant_id = picked.tenant_id and j.job_id = picked.job_id
-       returning j.tenant_id, j.job_id, j.kind, j.attempts
+       returning j.tenant_id, j.job_id, j.kind, j.attempts, j.max_attempts
      )
      select turn.tenant_id as turn, claimed.* from turn left join claimed on true`,
     [claim.after_tenant, claim.kinds, claim.lease_token, claim.lease_ms, claim.worker],
   )
 
-/** Extends the leases that are still held. What does not come back has been lost. */
+/** Extends the leases that are still held, by their tokens. What does not come back has been lost. */
 export const extendLeases = (
   tx: Tx,
   leases: { tenant_ids: readonly string[]; job_ids: readonly string[]; tokens: readonly string[]; lease_ms: number },
 ) =>
-  tx.query<{ job_id: string; cancel_requested: boolean }>(
+  tx.query<{ lease_token: string; cancel_requested: boolean; tenant_active: boolean }>(
     `update app.job j set lease_until = now() + $4::bigint * interval '1 ms'
        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as held (tenant_id, job_id, lease_token)
       where j.tenant_id = held.tenant_id and j.job_id = held.job_id and j.lease_token = held.lease_token and j.state = 'running'
-     returning j.job_id, j.cancel_requested_at is not null as cancel_requested`,
+     returning j.lease_token, j.cancel_requested_at is not null as cancel_requested,
+               exists (select 1 from app.tenant t where t.tenant_id = j.tenant_id and t.state = 'active') as tenant_active`,
     [leases.tenant_ids, leases.job_ids, leases.tokens, leases.lease_ms],
   )
 
@@ -181,9 +190,9 @@ export const reapExpired = (tx: Tx, problem: Record<string, unknown>) =>
      update app.job j
         set state = case when j.cancel_requested_at is not null then 'cancelled'
                          when j.attempts >= j.max_attempts then 'failed' else 'queued' end,
-            run_at = now() + least(300, power(4, j.attempts - 1)) * interval '1 s',
+            run_at = now() + least(300, power(4, least(j.attempts, 10) - 1)) * interval '1 s',
             finished_at = case when j.cancel_requested_at is not null or j.attempts >= j.max_attempts then now() end,
-            problem = case when j.attempts >= j.max_attempts then $1::jsonb end,
+            problem = case when j.cancel_requested_at is null then $1::jsonb end,
             lease_token = null, lease_until = null, revision = j.revision + 1
        from expired where j.tenant_id = expired.tenant_id and j.job_id = expired.job_id
      returning j.tenant_id, j.job_id, j.kind, j.state`,
@@ -219,10 +228,11 @@ export const updateStep = (
   held: Held,
   step: { checkpoint: unknown; done: number | null; total: number | null; unit: string | null },
 ) =>
-  tx.run(
+  tx.find<{ cancel_requested: boolean }>(
     `update app.job set checkpoint = coalesce($4::jsonb, checkpoint), progress_done = coalesce($5, progress_done),
             progress_total = coalesce($6, progress_total), progress_unit = coalesce($7, progress_unit), revision = revision + 1
-      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()`,
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()
+     returning cancel_requested_at is not null as cancel_requested`,
     [
       tx.tenant_id,
       held.job_id,
@@ -254,16 +264,21 @@ export const updateEnded = (
     ],
   )
 
-/** Back to the queue: after a failure with a pause and its problem shown, or at once when a draining worker hands it on. */
+/**
+ * Back to the queue: after a failure with a pause and its problem shown, or at once when its worker hands it on. A job that
+ * was to be cancelled meanwhile ends here instead of waiting for another turn.
+ */
 export const updateReleased = (
   tx: Tx,
   held: Held,
   release: { pause_s: number; problem: unknown; attempt_counts: boolean },
 ) =>
-  tx.run(
-    `update app.job set state = 'queued', run_at = now() + $4::bigint * interval '1 s', problem = $5::jsonb, lease_token = null,
-            lease_until = null, attempts = attempts - case when $6 then 0 else 1 end, revision = revision + 1
-      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running'`,
+  tx.find<{ state: 'queued' | 'cancelled' }>(
+    `update app.job set state = case when cancel_requested_at is null then 'queued' else 'cancelled' end,
+            finished_at = case when cancel_requested_at is null then null else now() end,
+            run_at = now() + $4::bigint * interval '1 s', problem = case when cancel_requested_at is null then coalesce($5::jsonb, problem) end,
+            lease_token = null, lease_until = null, attempts = attempts - case when $6 then 0 else 1 end, revision = revision + 1
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' returning state`,
     [
       tx.tenant_id,
       held.job_id,
@@ -279,17 +294,27 @@ export interface DueSchedule {
   readonly name: string
   readonly kind: string
   readonly payload: unknown
+  /** The job it started last has not ended yet. */
+  readonly still_busy: boolean
 }
 
 /** Takes one due schedule, if no other worker has: its next time is the first one in the future, so a long pause does not cause a burst. */
-export const takeDueSchedule = (tx: Tx, schedule_id: string, job_id: string) =>
+export const takeDueSchedule = (tx: Tx, schedule_id: string) =>
   tx.find<DueSchedule>(
-    `update app.job_schedule set last_job_id = $3,
-            next_run_at = next_run_at + ceil(extract(epoch from now() - next_run_at) / every_s + 1e-6) * every_s * interval '1 s'
+    `update app.job_schedule s
+        set next_run_at = next_run_at + ceil(extract(epoch from now() - next_run_at) / every_s + 1e-6) * every_s * interval '1 s'
       where tenant_id = $1 and schedule_id = $2 and enabled and next_run_at <= now()
-     returning schedule_id, name, kind, payload`,
-    [tx.tenant_id, schedule_id, job_id],
+     returning schedule_id, name, kind, payload, exists (select 1 from app.job j where j.tenant_id = $1 and j.job_id = s.last_job_id
+                                                            and j.state in ('queued', 'running')) as still_busy`,
+    [tx.tenant_id, schedule_id],
   )
+
+export const updateScheduleStarted = (tx: Tx, schedule_id: string, job_id: string) =>
+  tx.run('update app.job_schedule set last_job_id = $3 where tenant_id = $1 and schedule_id = $2', [
+    tx.tenant_id,
+    schedule_id,
+    job_id,
+  ])
 
 /** Re-runnable: an existing schedule of that name keeps its times and whether it is enabled. */
 export const upsertSchedule = (

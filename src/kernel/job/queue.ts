@@ -1,10 +1,11 @@
 /** Enqueueing, inside the request's own transaction: the job exists if and only if what it concerns was committed. */
 import type { Tx } from '../database/tx.ts'
+import { schemaFault } from '../http/validation.ts'
 import { defaultLimits } from '../limits.ts'
 import { fail } from '../problem.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { JobKind } from './kind.ts'
-import { insertJob, type JobRow } from './queries.ts'
+import { insertJob, type JobRow, updateRetried } from './queries.ts'
 
 export interface Enqueue {
   readonly kind: string
@@ -13,6 +14,8 @@ export interface Enqueue {
   readonly resource?: string
   readonly total?: number
   readonly unit?: string
+  /** Work nobody asked for by a request, such as a schedule's: it does not count against the tenant's allowance. */
+  readonly unlimited?: true
 }
 
 export class JobQueue {
@@ -35,6 +38,8 @@ export class JobQueue {
   async enqueue(tx: Tx, job: Enqueue): Promise<JobRow> {
     const kind = this.kinds.get(job.kind)
     if (!kind) throw new Error(`no module declares the job kind ${job.kind}`)
+    const fault = schemaFault(kind.payload, job.payload)
+    if (fault) throw new Error(`the payload of a ${job.kind} job does not fit its declaration: ${fault}`)
     const row = await insertJob(
       tx,
       {
@@ -47,14 +52,19 @@ export class JobQueue {
         progress_total: job.total ?? null,
         progress_unit: job.unit ?? null,
       },
-      defaultLimits.heavy.burst,
+      job.unlimited ? null : defaultLimits.heavy.burst,
     )
-    return (
-      row ??
-      fail('concurrency_limited', {
-        detail: 'This tenant has as many unfinished jobs as its limit allows. Wait for some to finish, or cancel them.',
-        retry_after_s: 5,
-      })
-    )
+    return row ?? noRoom()
+  }
+
+  /** Starts a failed or cancelled job again, as far as its checkpoint reached. */
+  async retry(tx: Tx, job_id: string): Promise<JobRow> {
+    return (await updateRetried(tx, job_id, defaultLimits.heavy.burst)) ?? noRoom()
   }
 }
+
+const noRoom = (): never =>
+  fail('concurrency_limited', {
+    detail: 'This tenant has as many unfinished jobs as its limit allows. Wait for some to finish, or cancel them.',
+    retry_after_s: 5,
+  })

@@ -9,9 +9,16 @@ import type { Kernel, Transactions } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
 import { Problem, problemBody } from '../problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
-import { runBody } from './body.ts'
-import { claimJob, extendLeases, listDueSchedules, reapExpired, takeDueSchedule } from './queries.ts'
-import { Cancelled, Draining, LeaseLost, type Running } from './stops.ts'
+import { handOn, runBody } from './body.ts'
+import {
+  claimJob,
+  extendLeases,
+  listDueSchedules,
+  reapExpired,
+  takeDueSchedule,
+  updateScheduleStarted,
+} from './queries.ts'
+import { Cancelled, HandOn, LeaseLost, type Running } from './stops.ts'
 
 export interface RunnerOptions {
   readonly kernel: Kernel
@@ -26,16 +33,21 @@ export interface RunnerOptions {
 
 const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:worker' }
 const UPKEEP_MS = 1000
+/** What a body that was told to stop may take to notice, before its job is handed on over its head. */
+const NOTICE_MS = 2000
 
 export class JobRunner {
   readonly #options: Required<RunnerOptions>
   readonly #worker = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+  /** By lease token: a job lost here may be claimed here again while its first body still runs. */
   readonly #running = new Map<string, { job: Running; done: Promise<void> }>()
   #lastTenant = SYSTEM_TENANT
   #stopping = false
   #loop: Promise<void> | undefined
   #heartbeat: NodeJS.Timeout | undefined
-  #wake: () => void = () => {}
+  #beating = false
+  #woken = false
+  #rouse: () => void = () => {}
 
   constructor(options: RunnerOptions) {
     this.#options = { lease_ms: 15_000, heartbeat_ms: 2000, poll_ms: 200, ...options }
@@ -56,26 +68,36 @@ export class JobRunner {
     this.#stopping = true
     this.#wake()
     await this.#loop
-    const all = () => Promise.all([...this.#running.values()].map((entry) => entry.done))
-    let timer: NodeJS.Timeout | undefined
-    await Promise.race([all(), new Promise((resolve) => (timer = setTimeout(resolve, grace_ms)))])
-    clearTimeout(timer)
-    for (const { job } of this.#running.values()) job.abort.abort(new Draining())
-    await all()
+    await this.#allDone(grace_ms)
+    for (const { job } of this.#running.values()) job.abort.abort(new HandOn())
+    await this.#allDone(NOTICE_MS)
     clearInterval(this.#heartbeat)
+    const deaf = [...this.#running.values()].map(({ job }) => handOn(this.#options.kernel, job))
+    await Promise.allSettled(deaf)
+  }
+
+  async #allDone(limit_ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const timeUp = new Promise((resolve) => {
+      timer = setTimeout(resolve, limit_ms)
+    })
+    await Promise.race([Promise.all([...this.#running.values()].map(({ done }) => done)), timeUp])
+    clearTimeout(timer)
   }
 
   async #work(): Promise<void> {
-    let upkeepDue = 0
+    let upkeepDue_ms = 0
+    const hasTime = () => !this.#stopping && performance.now() < upkeepDue_ms
     while (!this.#stopping) {
       try {
-        if (Date.now() >= upkeepDue) {
-          upkeepDue = Date.now() + UPKEEP_MS
+        if (!hasTime()) {
+          upkeepDue_ms = performance.now() + UPKEEP_MS
           await this.#reap()
           await this.#startDueSchedules()
         }
-        while (!this.#stopping && this.#running.size < this.#options.slots && (await this.#claim()));
-        await this.#pause(this.#options.poll_ms * (0.75 + Math.random() / 2))
+        // However many jobs are waiting, taking over from the dead is not put off.
+        while (hasTime() && this.#running.size < this.#options.slots && (await this.#claim()));
+        if (hasTime()) await this.#pause(this.#options.poll_ms * (0.7 + 0.3 * Math.random()))
       } catch (error) {
         this.#options.kernel.log.warn({ err: error }, 'the queue cannot be reached; trying again')
         await this.#pause(1000)
@@ -83,15 +105,22 @@ export class JobRunner {
     }
   }
 
-  #pause(ms: number): Promise<void> {
-    if (this.#stopping) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  #wake(): void {
+    this.#woken = true
+    this.#rouse()
+  }
+
+  async #pause(limit_ms: number): Promise<void> {
+    if (!this.#woken && !this.#stopping) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limit_ms)
+        this.#rouse = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#woken = false
   }
 
   /** True when it is worth asking again at once. */
@@ -116,6 +145,7 @@ export class JobRunner {
       job_id: claim.job_id,
       kind: claim.kind,
       attempt: claim.attempts ?? 1,
+      max_attempts: claim.max_attempts ?? 1,
       lease_token,
       abort: new AbortController(),
     })
@@ -145,15 +175,16 @@ export class JobRunner {
         kernel.log.warn({ err: error, job_id: job.job_id, tenant_id: job.tenant_id }, 'job end not recorded')
       })
       .finally(() => {
-        this.#running.delete(job.job_id)
+        this.#running.delete(job.lease_token)
         this.#wake()
       })
-    this.#running.set(job.job_id, { job, done })
+    this.#running.set(job.lease_token, { job, done })
   }
 
   async #beat(): Promise<void> {
     const held = [...this.#running.values()].map((entry) => entry.job)
-    if (held.length === 0) return
+    if (held.length === 0 || this.#beating) return
+    this.#beating = true
     try {
       const kept = await this.#options.queue.write(QUEUE_SCOPE, (tx) =>
         extendLeases(tx, {
@@ -163,22 +194,23 @@ export class JobRunner {
           lease_ms: this.#options.lease_ms,
         }),
       )
-      const found = new Map(kept.map((row) => [row.job_id, row.cancel_requested]))
+      const found = new Map(kept.map((row) => [row.lease_token, row]))
       for (const job of held) {
-        if (!found.has(job.job_id)) job.abort.abort(new LeaseLost())
-        else if (found.get(job.job_id)) job.abort.abort(new Cancelled())
+        const row = found.get(job.lease_token)
+        if (!row) job.abort.abort(new LeaseLost())
+        else if (row.cancel_requested) job.abort.abort(new Cancelled())
+        else if (!row.tenant_active) job.abort.abort(new HandOn())
       }
     } catch (error) {
       this.#options.kernel.log.warn({ err: error }, 'heartbeat failed')
+    } finally {
+      this.#beating = false
     }
   }
 
   async #reap(): Promise<void> {
     const problem = problemBody(
-      new Problem(
-        'dependency_unavailable',
-        'The worker running this job died, and so did those of all earlier attempts.',
-      ),
+      new Problem('dependency_unavailable', 'The worker that ran this job died before the job was done.'),
       randomUUID(),
     )
     const reaped = await this.#options.queue.write(QUEUE_SCOPE, (tx) => reapExpired(tx, problem))
@@ -188,13 +220,23 @@ export class JobRunner {
   async #startDueSchedules(): Promise<void> {
     const { kernel, queue } = this.#options
     const due = await queue.read(QUEUE_SCOPE, (tx) => listDueSchedules(tx, [...kernel.jobs.kinds.keys()]))
-    for (const { tenant_id, schedule_id } of due) {
-      const job_id = uuidv7()
-      const scope: Scope = { tenant_id, actor: `job:${job_id}` }
-      await kernel.transactions.write(scope, async (tx: Tx) => {
-        const schedule = await takeDueSchedule(tx, schedule_id, job_id)
-        if (schedule) await kernel.jobs.enqueue(tx, { job_id, kind: schedule.kind, payload: schedule.payload })
-      })
+    for (const schedule of due) {
+      // One that cannot be started must not keep this worker from everything else; it is due again at the next look.
+      await this.#startScheduled(schedule).catch((error) =>
+        kernel.log.error({ err: error, ...schedule }, 'a schedule could not be started'),
+      )
     }
+  }
+
+  async #startScheduled({ tenant_id, schedule_id }: { tenant_id: string; schedule_id: string }): Promise<void> {
+    const { kernel } = this.#options
+    const job_id = uuidv7()
+    const scope: Scope = { tenant_id, actor: `job:${job_id}` }
+    await kernel.transactions.write(scope, async (tx: Tx) => {
+      const schedule = await takeDueSchedule(tx, schedule_id)
+      if (!schedule || schedule.still_busy) return
+      await kernel.jobs.enqueue(tx, { job_id, kind: schedule.kind, payload: schedule.payload, unlimited: true })
+      await updateScheduleStarted(tx, schedule_id, job_id)
+    })
   }
 }

@@ -5,12 +5,13 @@ export interface Running {
   readonly job_id: string
   readonly kind: string
   readonly attempt: number
+  readonly max_attempts: number
   readonly lease_token: string
   readonly abort: AbortController
 }
 
-/** The worker shuts down: the job goes back to the queue, and the attempt does not count. */
-export class Draining extends Error {}
+/** The worker shuts down or the tenant was suspended: the job goes back to the queue, and the attempt does not count. */
+export class HandOn extends Error {}
 
 /** Somebody asked for it. */
 export class Cancelled extends Error {}

@@ -3,10 +3,14 @@ import type { VerifiedToken } from '../../kernel/auth/token-verifier.ts'
 import type { Transactions } from '../../kernel/kernel.ts'
 import { addApiKeyUsage, insertUser, type UsageRow, updateSeenUser } from './queries.ts'
 
+/** An issuer may call people by longer names than we show. */
+const MAX_NAME = 200
+
 /** Called when a process meets a token of an external issuer it has not verified lately. */
 export function createFirstSight(transactions: Pick<Transactions, 'write'>) {
   return async (token: VerifiedToken): Promise<void> => {
     const user_id = token.principal.slice('user:'.length)
+    const display_name = token.display_name && [...token.display_name].slice(0, MAX_NAME).join('')
     await transactions.write({ tenant_id: token.tenant_id, actor: token.principal }, async (tx) => {
       const inserted = await insertUser(
         tx,
@@ -15,7 +19,7 @@ export function createFirstSight(transactions: Pick<Transactions, 'write'>) {
           issuer: token.issuer,
           subject: token.subject,
           email: null,
-          name: token.display_name ?? token.subject,
+          name: display_name ?? [...token.subject].slice(0, MAX_NAME).join(''),
           team: null,
           locale: null,
           roles: token.roles,
@@ -24,7 +28,7 @@ export function createFirstSight(transactions: Pick<Transactions, 'write'>) {
         },
         'keep',
       )
-      if (!inserted) await updateSeenUser(tx, user_id, token.roles, token.display_name)
+      if (!inserted) await updateSeenUser(tx, user_id, token.roles, display_name)
     })
   }
 }

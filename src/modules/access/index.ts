@@ -5,7 +5,7 @@ import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
 
 export { createFirstSight, KeyUsage } from './actions.ts'
-export { insertUser } from './queries.ts'
+export { findUser, findUserByEmail, insertApiKey, insertUser, listUsers, type UserRow } from './queries.ts'
 
 export const access: Module = {
   name: 'access',

@@ -46,6 +46,13 @@ export const findUser = (tx: Tx, user_id: string) =>
     user_id,
   ])
 
+/** Addresses are stored in lower case. */
+export const findUserByEmail = (tx: Tx, email: string) =>
+  tx.find<UserRow>(`select ${userColumns} from app.user_account where tenant_id = $1 and email = $2`, [
+    tx.tenant_id,
+    email,
+  ])
+
 export const lockUser = (tx: Tx, user_id: string) =>
   tx.find<UserRow>(`select ${userColumns} from app.user_account where tenant_id = $1 and user_id = $2 for update`, [
     tx.tenant_id,

@@ -19,7 +19,11 @@ import {
 } from '../../kernel/schema.ts'
 
 const RoleList = listOf(oneOf(roles), roles.length, { uniqueItems: true })
-const Email = text(254, { pattern: '^[^\\u0000\\s@]+@[^\\u0000\\s@]+$', minLength: 3, examples: ['ada@example.com'] })
+const Email = text(254, {
+  pattern: '^[^\\u0000-\\u0020@]+@[^\\u0000-\\u0020@]+$',
+  minLength: 3,
+  examples: ['ada@example.com'],
+})
 const Locale = text(35, { pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', examples: ['en-GB'] })
 
 export const User = closed(

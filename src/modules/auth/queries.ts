@@ -36,6 +36,13 @@ export interface RevokedRow {
   readonly revoked_by: string
 }
 
+/** What has ended by itself is no longer in any deny set: only a new row, not a changed one, brings it back there. */
+export const removeEndedRevocation = (tx: Tx, token_id: string) =>
+  tx.run('delete from app.revoked_token where tenant_id = $1 and token_id = $2 and expires_at <= now()', [
+    tx.tenant_id,
+    token_id,
+  ])
+
 /** Revoking twice is the same as once; the later end wins. */
 export const upsertRevokedToken = (
   tx: Tx,

@@ -3,7 +3,7 @@ import { parseApiKey, secretMatches } from '../../kernel/auth/api-key.ts'
 import { everyone } from '../../kernel/auth/roles.ts'
 import { fail } from '../../kernel/problem.ts'
 import { publicRoute, type Route, tenantRoute } from '../../kernel/route.ts'
-import { findTenantName, findUsableKey, updateKeyUsed, upsertRevokedToken } from './queries.ts'
+import { findTenantName, findUsableKey, removeEndedRevocation, updateKeyUsed, upsertRevokedToken } from './queries.ts'
 import { judge, matchRoute } from './rules.ts'
 import {
   Jwks,
@@ -70,6 +70,7 @@ export const authRoutes = [
     body: RevokeRequest,
     reply: [200, RevokedToken],
   }).handle(async ({ tx, body, kernel, actor }) => {
+    await removeEndedRevocation(tx, body.token_id)
     const revoked = await upsertRevokedToken(tx, {
       token_id: body.token_id,
       expires_at: body.expires_at ?? null,

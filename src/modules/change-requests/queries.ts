@@ -52,6 +52,13 @@ export const insertApproval = (tx: Tx, request: { cr_id: string; created_by: str
     [tx.tenant_id, request.cr_id, request.created_by, tx.actor, note],
   )
 
+/** One approval of several: the request stays open, and its representation has changed. */
+export const updateChangeRequestApproved = (tx: Tx, cr_id: string) =>
+  tx.run('update app.change_request set revision = revision + 1 where tenant_id = $1 and cr_id = $2', [
+    tx.tenant_id,
+    cr_id,
+  ])
+
 export const updateChangeRequestDecided = (
   tx: Tx,
   cr_id: string,

@@ -6,12 +6,14 @@ import { page } from '../../kernel/page.ts'
 import { fail } from '../../kernel/problem.ts'
 import { ChangeRequestView, contentHash } from '../../kernel/request/governed.ts'
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
-import { tenantRoute } from '../../kernel/route.ts'
+import { expectRevision } from '../../kernel/revision.ts'
+import { type RequestFacts, tenantRoute } from '../../kernel/route.ts'
 import {
   findChangeRequest,
   insertApproval,
   listChangeRequests,
   lockChangeRequest,
+  updateChangeRequestApproved,
   updateChangeRequestDecided,
 } from './queries.ts'
 import {
@@ -26,8 +28,9 @@ import {
 const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 const checkers = ['compliance_officer', 'tenant_admin'] as const
 
-async function lockOpen(tx: Tx, cr_id: string): Promise<ChangeRequestRow> {
+async function lockOpen(tx: Tx, cr_id: string, facts: RequestFacts): Promise<ChangeRequestRow> {
   const request = found(await lockChangeRequest(tx, cr_id))
+  expectRevision(request.revision, { request: facts })
   if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
   return request
 }
@@ -91,8 +94,8 @@ export const changeRequestRoutes = [
     id: 'approveChangeRequest',
     summary: 'Approve; with the last approval the stored request is executed',
     description:
-      'Never by the author and never by an API key. When what would be changed has moved since the proposal, the request ' +
-      'becomes void instead and nothing is executed.',
+      'Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is ' +
+      'executed and the answer is 409 `approval_void`.',
     roles: checkers,
     tx: 'write',
     params: ChangeRequestParams,
@@ -110,11 +113,13 @@ export const changeRequestRoutes = [
       'last_administrator',
     ],
   }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
-    const request = await lockOpen(tx, params.cr_id)
+    const request = await lockOpen(tx, params.cr_id, facts)
     expectChecker(request, actor.principal, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
     await insertApproval(tx, request, body.note ?? null)
-    if (request.approvals.length + 1 >= request.approvers) {
+    if (request.approvals.length + 1 < request.approvers) {
+      await updateChangeRequestApproved(tx, request.cr_id)
+    } else {
       await kernel.perform(request.operation, {
         tx,
         actor,
@@ -138,8 +143,8 @@ export const changeRequestRoutes = [
     reply: [200, ChangeRequestView],
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
-  }).handle(async ({ tx, params, body, actor }) => {
-    const request = await lockOpen(tx, params.cr_id)
+  }).handle(async ({ tx, params, body, actor, request: facts }) => {
+    const request = await lockOpen(tx, params.cr_id, facts)
     expectChecker(request, actor.principal, actor.roles)
     await updateChangeRequestDecided(tx, request.cr_id, 'rejected', body.reason)
     return found(await findChangeRequest(tx, request.cr_id))
@@ -155,8 +160,8 @@ export const changeRequestRoutes = [
     reply: [200, ChangeRequestView],
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, actor }) => {
-    const request = await lockOpen(tx, params.cr_id)
+  }).handle(async ({ tx, params, body, actor, request: facts }) => {
+    const request = await lockOpen(tx, params.cr_id, facts)
     if (request.created_by !== actor.principal)
       fail('transition_not_allowed', 'Only its author withdraws a change request.')
     await updateChangeRequestDecided(tx, request.cr_id, 'withdrawn', body.note ?? null)

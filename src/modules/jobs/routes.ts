@@ -1,14 +1,7 @@
 /** One place to poll, follow, cancel and retry any long work. */
 import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
-import {
-  findJob,
-  type JobRow,
-  listJobs,
-  lockJob,
-  updateCancelRequested,
-  updateRetried,
-} from '../../kernel/job/queries.ts'
+import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
 import { isTerminal, JobView } from '../../kernel/job/view.ts'
 import { page } from '../../kernel/page.ts'
 import { fail } from '../../kernel/problem.ts'
@@ -120,12 +113,12 @@ export const jobRoutes = [
     starts: 'retry',
     limit: 'heavy',
     problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, actor }) => {
+  }).handle(async ({ tx, params, actor, kernel }) => {
     const job = await locked(tx, params.job_id, actor.roles)
     if (job.state !== 'failed' && job.state !== 'cancelled') {
       fail('transition_not_allowed', `The job is ${job.state}; only a failed or cancelled one can be started again.`)
     }
-    return (await updateRetried(tx, job.job_id)) ?? fail('not_found')
+    return kernel.jobs.retry(tx, job.job_id)
   }),
 ]
 

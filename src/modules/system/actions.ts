@@ -7,9 +7,10 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import {
   findUpload,
   findUploadChunk,
+  findUploadContent,
   insertUpload,
   insertUploadChunk,
-  removeUpload,
+  removeUnstoredUpload,
   type UploadRow,
   updateUploadStored,
   updateUploadUsed,
@@ -18,10 +19,10 @@ import {
 const CHUNK_BYTES = 1024 * 1024
 
 /** Regroups whatever the network delivers into pieces of exactly 1 MiB, the last one shorter. */
-async function* pieces(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* pieces(stream: Readable): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let held = 0
-  for await (const part of stream) {
+  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     parts.push(part)
     held += part.length
     while (held >= CHUNK_BYTES) {
@@ -69,10 +70,12 @@ export async function storeUpload(
         (await updateUploadStored(tx, upload_id, { size_bytes, sha256, chunks })) ?? fail('upload_incomplete'),
     )
     // An earlier request with this key stored the same bytes: its answer stands, these bytes are surplus.
-    if (stored.upload_id !== upload_id) await store.write((tx) => removeUpload(tx, upload_id))
+    if (stored.upload_id !== upload_id) await store.write((tx) => removeUnstoredUpload(tx, upload_id))
     return stored
   } catch (error) {
-    await store.write((tx) => removeUpload(tx, upload_id)).catch(() => {})
+    // The rest is received and forgotten: closed while still sending, a client sees a broken connection, not our answer.
+    stream.resume()
+    await store.write((tx) => removeUnstoredUpload(tx, upload_id)).catch(() => {})
     throw error
   }
 }
@@ -84,14 +87,19 @@ export async function useUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
   return (await findUpload(tx, upload_id)) ? fail('upload_incomplete') : fail('not_found', 'There is no such upload.')
 }
 
-/** The stored bytes in order, each piece read in a transaction of its own. */
+/** The stored bytes in order, each piece read in a transaction of its own; throws at the end if they are not those received. */
 export async function* readUpload(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
   upload_id: string,
 ): AsyncGenerator<Buffer> {
-  for (let seq = 0; ; seq++) {
+  const content = await read((tx) => findUploadContent(tx, upload_id))
+  if (!content) return fail('not_found', 'There is no such upload.')
+  const hash = createHash('sha256')
+  for (let seq = 0; seq < content.chunks; seq++) {
     const chunk = await read((tx) => findUploadChunk(tx, upload_id, seq))
-    if (!chunk) return
+    if (!chunk) return fail('not_found', 'The upload was removed while it was being read.')
+    hash.update(chunk.bytes)
     yield chunk.bytes
   }
+  if (hash.digest('hex') !== content.sha256) throw new Error(`the stored bytes of upload ${upload_id} have changed`)
 }

@@ -42,9 +42,12 @@ export const updateUploadStored = (
     [tx.tenant_id, upload_id, facts.size_bytes, facts.sha256, facts.chunks],
   )
 
-/** Its chunks go with it. */
-export const removeUpload = (tx: Tx, upload_id: string) =>
-  tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
+/** Its chunks go with it. A stored one stays: whoever discards may not know that storing it succeeded after all. */
+export const removeUnstoredUpload = (tx: Tx, upload_id: string) =>
+  tx.run(`delete from app.upload where tenant_id = $1 and upload_id = $2 and state = 'receiving'`, [
+    tx.tenant_id,
+    upload_id,
+  ])
 
 export const findUpload = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2`, [
@@ -57,6 +60,13 @@ export const updateUploadUsed = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow>(
     `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days')
       where tenant_id = $1 and upload_id = $2 and state = 'stored' returning ${columns}`,
+    [tx.tenant_id, upload_id],
+  )
+
+/** How many chunks a stored upload has and what they hash to, for whoever reads them. */
+export const findUploadContent = (tx: Tx, upload_id: string) =>
+  tx.find<{ chunks: number; sha256: string }>(
+    `select chunks, sha256 from app.upload where tenant_id = $1 and upload_id = $2 and state = 'stored'`,
     [tx.tenant_id, upload_id],
   )
 

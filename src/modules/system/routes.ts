@@ -49,6 +49,7 @@ export const systemRoutes = [
     description: 'Answers 503 with the same body while a check fails or the process is shutting down.',
     reply: [200, ReadinessView],
     otherwise: { status: 503, when: (reply) => reply.status !== 'ready' },
+    headers: (reply) => (reply.status === 'ready' ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     also_at_root: true,
     unlimited: true,
   }).handle(async ({ kernel }) => kernel.readiness() as never),

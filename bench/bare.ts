@@ -1,0 +1,62 @@
+/** What the machine can do at most: a ready-made answer from node:http, the same from Fastify, and an insert through `pg`. */
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify from 'fastify'
+import pg from 'pg'
+import { announce, readOrder } from './child.ts'
+
+export interface BareOrder {
+  readonly server: 'http' | 'fastify' | 'insert'
+  /** The answer of the product, to be given byte for byte. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly database: pg.PoolConfig
+}
+
+const order = readOrder<BareOrder>()
+
+const insertUser = `insert into app.user_account
+  (tenant_id, user_id, issuer, subject, email, name, roles, origin, state, created_by)
+  values ($1, gen_random_uuid(), 'probity', $2, $2, $3, $4, 'built_in', 'invited', 'bare') returning *`
+
+function listenHttp(): Promise<number> {
+  const server = http.createServer((_request, response) => {
+    response.writeHead(200, order.headers).end(order.body)
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+async function listenFastify(): Promise<number> {
+  const app = Fastify()
+  app.get('/*', (_request, reply) => reply.headers(order.headers).send(order.body))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return (app.server.address() as AddressInfo).port
+}
+
+/** What one writes by hand: one transaction around one insert, on a pool of the same size. */
+async function listenInsert(): Promise<number> {
+  const pool = new pg.Pool({ ...order.database, max: 10 })
+  const app = Fastify()
+  app.post('/*', async (request, reply) => {
+    const { tenant_id, email, name, roles } = request.body as Record<string, string>
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      const { rows } = await client.query({ name: 'insert', text: insertUser, values: [tenant_id, email, name, roles] })
+      await client.query('commit')
+      return reply.status(201).send(rows[0])
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    } finally {
+      client.release()
+    }
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return (app.server.address() as AddressInfo).port
+}
+
+const listen = { http: listenHttp, fastify: listenFastify, insert: listenInsert }[order.server]
+announce({ port: await listen() })

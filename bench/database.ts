@@ -1,0 +1,90 @@
+/** Two databases with the same rows: one walled as in production, one whose tables have no row-level security and no triggers. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { startEmbedded } from '../src/app/embedded/launcher.ts'
+import { modules } from '../src/app/modules.ts'
+import { demoTenants, seed } from '../src/app/seed.ts'
+import { migrate, readMigrations } from '../src/kernel/database/migrations.ts'
+import { Database } from '../src/kernel/database/tx.ts'
+import { createKeyring } from '../src/kernel/seal.ts'
+
+export const MASTER_KEY_HEX = '07'.repeat(32)
+const WALLED = 'probity'
+const OPEN = 'probity_open'
+
+export type RoleName = 'app' | 'worker'
+export interface BenchDatabases {
+  walled(role: RoleName): pg.PoolConfig
+  open(role: RoleName): pg.PoolConfig
+  stop(): Promise<void>
+}
+
+/** Far above what one machine can send: a refused request would be measured as a fast one. */
+const raiseLimits = `
+  insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
+  select tenant_id, bucket, 1000000, 10000000 from unnest($1::uuid[]) as t (tenant_id),
+         unnest(array['principal', 'tenant', 'in_flight', 'heavy']) as b (bucket)
+  on conflict on constraint tenant_limit_pkey do update set per_second = excluded.per_second, burst = excluded.burst`
+
+/** Enough rows that every plan uses the index it would use in production, before and after the writes of a run. */
+const USERS_PER_TENANT = 20_000
+const addUsers = `
+  insert into app.user_account (tenant_id, user_id, issuer, subject, email, name, roles, origin, state, created_by)
+  select tenant_id, gen_random_uuid(), 'probity', 'filler ' || n, 'filler' || n || '@bench.example', 'Filler ' || n,
+         array['viewer'], 'built_in', 'active', 'operator:bench'
+    from unnest($1::uuid[]) as t (tenant_id), generate_series(1, ${USERS_PER_TENANT}) as n`
+
+const openEverything = `
+  do $$ declare name text; begin
+    for name in select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = 'app' loop
+      execute 'alter table ' || name || ' no force row level security, disable row level security, disable trigger user';
+    end loop;
+  end $$`
+
+export async function startDatabases(projectRoot: string): Promise<BenchDatabases> {
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-bench-'))
+  const embedded = await startEmbedded({ dataDir, projectRoot, maxConnections: 200 })
+  const as = (role: RoleName | 'steward' | 'migrator' | 'postgres', database: string) =>
+    ({ ...embedded.url(role, database) }) as pg.PoolConfig
+  const asAdministrator = async (database: string, sql: string, values: unknown[] = []) => {
+    const client = new pg.Client(as('postgres', database))
+    await client.connect()
+    await client.query("select set_config('app.actor', 'operator:bench', false)")
+    await client.query(sql, values)
+    await client.end()
+  }
+  const stop = async () => {
+    await embedded.stop()
+    fs.rmSync(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await migrate(as('migrator', WALLED), readMigrations(path.join(projectRoot, 'db/migrations')))
+    await plant((role) => as(role, WALLED), projectRoot)
+    const tenant_ids = demoTenants.map((tenant) => tenant.tenant_id)
+    await asAdministrator(WALLED, raiseLimits, [tenant_ids])
+    await asAdministrator(WALLED, addUsers, [tenant_ids])
+    await asAdministrator('postgres', `create database ${OPEN} template ${WALLED}`)
+    await asAdministrator('postgres', `grant connect on database ${OPEN} to app, worker`)
+    await asAdministrator(OPEN, openEverything)
+    for (const database of [WALLED, OPEN]) await asAdministrator(database, 'vacuum analyze')
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { walled: (role) => as(role, WALLED), open: (role) => as(role, OPEN), stop }
+}
+
+async function plant(as: (role: 'app' | 'steward') => pg.PoolConfig, project_root: string): Promise<void> {
+  const connect = (role: 'app' | 'steward') =>
+    new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 })
+  const app = connect('app')
+  const steward = connect('steward')
+  try {
+    const keyring = createKeyring(Buffer.from(MASTER_KEY_HEX, 'hex'))
+    await seed({ app, steward, keyring, modules, project_root }, { demo: true })
+  } finally {
+    await Promise.all([app.end(), steward.end()])
+  }
+}

@@ -1,0 +1,72 @@
+/** How many small jobs a second one process works off, and how long jobs stand still when their worker is killed. */
+import { once } from 'node:events'
+import { startChild } from './child.ts'
+import type { JobEvent, JobsOrder } from './jobs.ts'
+import { median } from './median.ts'
+
+const SLOTS = 4
+const LONG_JOBS = 4
+
+type Order = Omit<JobsOrder, 'slots' | 'small' | 'long'>
+
+/** Counted between the first and the last start of a body, with more jobs queued behind neither. */
+export async function measureThroughput(script: string, order: Order, count: number): Promise<number> {
+  let started = 0
+  let first_ms = 0
+  let finish: (per_second: number) => void
+  const result = new Promise<number>((resolve) => {
+    finish = resolve
+  })
+  const child = await startChild(script, { ...order, slots: SLOTS, small: count, long: 0 } satisfies JobsOrder, {
+    onEvent: () => {
+      started++
+      if (started === 1) first_ms = performance.now()
+      if (started === count) finish((count - 1) / ((performance.now() - first_ms) / 1000))
+    },
+  })
+  const per_second = await result
+  await child.stop()
+  return per_second
+}
+
+export interface Recovery {
+  readonly median_s: number
+  readonly longest_s: number
+  readonly jobs: number
+}
+
+/** From `kill -9` of the worker to the next start of the body, in another worker that was there before. */
+export async function measureRecovery(script: string, order: Order): Promise<Recovery> {
+  const running = new Set<string>()
+  const again_s: number[] = []
+  let killed_ms = 0
+  let allRun: () => void
+  let allBack: () => void
+  const victimIsBusy = new Promise<void>((resolve) => {
+    allRun = resolve
+  })
+  const recovered = new Promise<void>((resolve) => {
+    allBack = resolve
+  })
+  const orderOf = (long: number): JobsOrder => ({ ...order, slots: LONG_JOBS, small: 0, long })
+  const victim = await startChild(script, orderOf(LONG_JOBS), {
+    onEvent: (event) => {
+      running.add((event as JobEvent).job_id)
+      if (running.size === LONG_JOBS) allRun()
+    },
+  })
+  await victimIsBusy
+  const survivor = await startChild(script, orderOf(0), {
+    onEvent: (event) => {
+      if (running.delete((event as JobEvent).job_id)) again_s.push((performance.now() - killed_ms) / 1000)
+      if (running.size === 0) allBack()
+    },
+  })
+  const gone = once(victim.process, 'exit')
+  killed_ms = performance.now()
+  victim.process.kill('SIGKILL')
+  await gone
+  await recovered
+  await survivor.stop()
+  return { median_s: median(again_s), longest_s: Math.max(...again_s), jobs: again_s.length }
+}

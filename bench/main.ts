@@ -1,0 +1,249 @@
+/**
+ * `npm run bench`: starts the databases and every server, puts them under load one after the other in interleaved rounds,
+ * and writes bench/RESULTS.md. It asserts nothing about time.
+ */
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { demoTenants } from '../src/app/seed.ts'
+import type { BareOrder } from './bare.ts'
+import { type Child, startChild } from './child.ts'
+import { type BenchDatabases, MASTER_KEY_HEX, startDatabases } from './database.ts'
+import { measureRecovery, measureThroughput } from './job-measures.ts'
+import type { KernelFacts, KernelOrder } from './kernel.ts'
+import { median } from './median.ts'
+import { postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
+import { type LoadOrder, type LoadResult, rawRequest, UNIQUE } from './request.ts'
+import { figures, type Measured, plain, type Ratio, type Round, ratios } from './table.ts'
+
+const { values: given } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+    out: { type: 'string', default: 'bench/RESULTS.md' },
+  },
+})
+const rounds = Number(given.rounds)
+const duration_ms = Number(given.seconds) * 1000
+const connections = Number(given.connections)
+const WARMUP_MS = 500
+const FIRST_WARMUP_MS = 3000
+const JOBS = 1500
+
+const projectRoot = process.cwd()
+const script = (name: string) => path.join(import.meta.dirname, `${name}.mjs`)
+const say = (text: string) => process.stderr.write(`${text}\n`)
+
+interface Row extends Measured {
+  readonly id: string
+  readonly server: Child<{ port: number }> | undefined
+  readonly requests: readonly string[]
+  readonly expected_status: number
+  readonly rounds: Round[]
+}
+
+const callers = demoTenants.map((tenant) => ({
+  tenant_id: tenant.tenant_id,
+  user_id: tenant.users[0]?.user_id as string,
+}))
+const bearer = (token: string) => ({ authorization: `Bearer ${token}`, accept: 'application/json' })
+const children: Child<unknown>[] = []
+
+async function start<F>(id: string, file: string, order: object): Promise<Child<F>> {
+  const profile_to = given.profile === id ? path.join(import.meta.dirname, 'profiles') : undefined
+  const child = await startChild<F>(script(file), order, { profile_to })
+  children.push(child)
+  return child
+}
+
+async function generate(order: LoadOrder): Promise<LoadResult> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script('load'), JSON.stringify(order)])
+  return JSON.parse(stdout) as LoadResult
+}
+
+async function measure(row: Row, warmup_ms: number, keep: boolean): Promise<void> {
+  if (!row.server) return
+  const order = { port: row.server.facts.port, connections, requests: row.requests, warmup_ms, duration_ms }
+  const before_us = await row.server.cpu_us()
+  const result = await generate({ ...order, expected_status: row.expected_status })
+  const used_us = (await row.server.cpu_us()) - before_us
+  const wrong = Object.entries(result.unexpected)
+  if (wrong.length > 0 || result.answers === 0) {
+    throw new Error(
+      `${row.label} gave unexpected answers: ${wrong.map(([s, n]) => `${n} × ${s}`).join(', ') || 'none'}`,
+    )
+  }
+  // Warm-up requests used processor time too, at the same rate.
+  const all = result.answers * ((duration_ms + warmup_ms) / duration_ms)
+  if (keep) row.rounds.push({ ...result, cpu_us: used_us / all })
+}
+
+async function postgraphileRow(databases: BenchDatabases, { facts }: Child<KernelFacts>): Promise<Row> {
+  const row = {
+    id: 'postgraphile',
+    label: `${postgraphileVersion}, same table, role and token`,
+    expected_status: 200,
+    rounds: [],
+    requests: callers.map((caller, n) =>
+      rawRequest(
+        'POST',
+        '/graphql',
+        bearer(facts.tokens[n] as string),
+        postgraphileQuery(caller.tenant_id, caller.user_id),
+      ),
+    ),
+  }
+  try {
+    const order = { database: databases.walled('app'), public_keys: facts.public_keys }
+    const server = await startPostgraphile(projectRoot, order)
+    children.push(server)
+    await expectSameRow(server.facts.port, facts)
+    return { ...row, server }
+  } catch (error) {
+    return { ...row, server: undefined, note: (error as Error).message.split('\n')[0]?.slice(0, 200) as string }
+  }
+}
+
+async function expectSameRow(port: number, facts: KernelFacts): Promise<void> {
+  const [caller] = callers as [(typeof callers)[number]]
+  const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {
+    method: 'POST',
+    headers: { ...bearer(facts.tokens[0] as string), 'content-type': 'application/json' },
+    body: postgraphileQuery(caller.tenant_id, caller.user_id),
+  })
+  const text = await reply.text()
+  if (!text.includes(caller.user_id)) throw new Error(`PostGraphile did not give the row: ${text.slice(0, 300)}`)
+}
+
+/** The product's own answer to the measured read, for the bare servers to repeat. */
+async function sampleAnswer({ facts }: Child<KernelFacts>): Promise<Pick<BareOrder, 'headers' | 'body'>> {
+  const url = `http://127.0.0.1:${facts.port}/api/users/${callers[0]?.user_id}`
+  const reply = await fetch(url, { headers: bearer(facts.tokens[0] as string) })
+  if (reply.status !== 200) throw new Error(`the product answered ${reply.status}: ${await reply.text()}`)
+  const own = ['date', 'connection', 'keep-alive']
+  const headers = Object.fromEntries([...reply.headers].filter(([name]) => !own.includes(name)))
+  return { headers, body: await reply.text() }
+}
+
+async function startRows(databases: BenchDatabases): Promise<Row[]> {
+  const order = (kind: 'walled' | 'open'): KernelOrder => ({
+    app: databases[kind]('app'),
+    worker: databases[kind]('worker'),
+    master_key_hex: MASTER_KEY_HEX,
+    callers,
+  })
+  const walled = await start<KernelFacts>('read', 'kernel', order('walled'))
+  const open = await start<KernelFacts>('open', 'kernel-open', order('open'))
+  const answer = await sampleAnswer(walled)
+  const bare = (server: BareOrder['server']) =>
+    start<{ port: number }>(server, 'bare', { server, ...answer, database: databases.open('app') } satisfies BareOrder)
+  const reads = callers.map((caller, n) =>
+    rawRequest('GET', `/api/users/${caller.user_id}`, bearer(walled.facts.tokens[n] as string)),
+  )
+  const invitation = { name: 'Ada Bench', email: `${UNIQUE}@bench.example`, roles: ['viewer'] }
+  const writes = (headers: Record<string, string>, withTenant = false) =>
+    callers.map((caller, n) =>
+      rawRequest(
+        'POST',
+        '/api/users',
+        { ...bearer(walled.facts.tokens[n] as string), ...headers },
+        JSON.stringify(withTenant ? { ...invitation, tenant_id: caller.tenant_id } : invitation),
+      ),
+    )
+  const read = { requests: reads, expected_status: 200 }
+  const write = { expected_status: 201 }
+  return [
+    { id: 'http', label: 'bare node:http, the same bytes', server: await bare('http'), rounds: [], ...read },
+    { id: 'fastify', label: 'bare Fastify, the same bytes', server: await bare('fastify'), rounds: [], ...read },
+    { id: 'read', label: 'tenant read, whole kernel, row-level security', server: walled, rounds: [], ...read },
+    { id: 'open', label: 'the same server and query, no row-level security', server: open, rounds: [], ...read },
+    await postgraphileRow(databases, walled),
+    {
+      id: 'insert',
+      label: 'bare insert: Fastify, pg, one transaction',
+      server: await bare('insert'),
+      rounds: [],
+      requests: writes({}, true),
+      ...write,
+    },
+    { id: 'write', label: 'POST /api/users', server: walled, rounds: [], requests: writes({}), ...write },
+    {
+      id: 'write-once',
+      label: 'POST /api/users with Idempotency-Key',
+      server: walled,
+      rounds: [],
+      requests: writes({ 'idempotency-key': UNIQUE }),
+      ...write,
+    },
+  ]
+}
+
+function wantedRatios(rows: readonly Row[]): Ratio[] {
+  const by = (id: string) => rows.find((row) => row.id === id) as Row
+  return [
+    { label: 'bare Fastify ÷ bare node:http', of: [by('fastify'), by('http')] },
+    { label: 'tenant read ÷ bare Fastify', of: [by('read'), by('fastify')] },
+    { label: 'tenant read ÷ no row-level security', of: [by('read'), by('open')], aim: 0.8, floor: 0.65 },
+    { label: 'tenant read ÷ PostGraphile', of: [by('read'), by('postgraphile')], aim: 10, floor: 7 },
+    { label: 'POST ÷ bare insert', of: [by('write'), by('insert')] },
+    { label: 'POST with Idempotency-Key ÷ bare insert', of: [by('write-once'), by('insert')] },
+  ]
+}
+
+async function measureJobs(databases: BenchDatabases): Promise<string> {
+  const order = {
+    app: databases.walled('app'),
+    worker: databases.walled('worker'),
+    master_key_hex: MASTER_KEY_HEX,
+    tenant_ids: callers.map((caller) => caller.tenant_id),
+  }
+  const rates: number[] = []
+  for (let round = 0; round < 3; round++) rates.push(await measureThroughput(script('jobs'), order, JOBS))
+  say('killing a worker')
+  const recovery = await measureRecovery(script('jobs'), order)
+  return plain(
+    ['jobs', 'measured'],
+    [
+      [`small jobs a second, one process with 4 slots, ${JOBS} queued`, median(rates).toFixed(0)],
+      [
+        `seconds from kill -9 of the worker until its ${recovery.jobs} jobs ran again: median, longest`,
+        `${recovery.median_s.toFixed(1)}, ${recovery.longest_s.toFixed(1)}`,
+      ],
+    ],
+  )
+}
+
+const databases = await startDatabases(projectRoot)
+try {
+  const all = await startRows(databases)
+  const chosen = given.only?.split(',')
+  const rows = all.filter((row) => !chosen || chosen.includes(row.id))
+  for (const row of rows) await measure(row, FIRST_WARMUP_MS, false)
+  for (let round = 0; round < rounds; round++) {
+    say(`round ${round + 1} of ${rounds}`)
+    // There and back again: what drifts during a run does not favour the same row every time.
+    for (const row of round % 2 === 0 ? rows : rows.toReversed()) await measure(row, WARMUP_MS, true)
+  }
+  for (const child of children) await child.stop()
+  const jobs = !chosen || chosen.includes('jobs') ? await measureJobs(databases) : undefined
+  const text = [figures(all), ratios(wantedRatios(all)), ...(jobs ? [jobs] : [])].join('\n\n')
+  process.stdout.write(`${text}\n`)
+  if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${text}\n`)
+} finally {
+  for (const child of children) await child.stop()
+  await databases.stop()
+}
+
+function preamble(): string {
+  const cores = os.availableParallelism()
+  return `# Results
+
+Written by \`npm run bench\`; do not edit. ${cores} cores shared by servers, PostgreSQL (embedded, durable) and load generator; Node ${process.version}.
+${connections} keep-alive connections in a closed loop from a process of its own, two tenants, ${rounds} interleaved rounds of ${duration_ms / 1000} s, medians.
+Absolute figures say what this machine did; only the ratios are meant to be compared.`
+}

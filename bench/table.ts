@@ -1,0 +1,71 @@
+/** Turns measurements into the table that is printed and kept: figures, and ratios with what they aim at. Judges, never fails. */
+import { median } from './median.ts'
+
+export interface Round {
+  readonly per_second: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+  readonly cpu_us: number
+}
+
+export interface Measured {
+  readonly label: string
+  /** Empty: could not be measured, for the reason in `note`. */
+  readonly rounds: readonly Round[]
+  readonly note?: string
+}
+
+export interface Ratio {
+  readonly label: string
+  /** Rounds of the two rows are compared pairwise, so that what disturbs both disturbs neither. */
+  readonly of: readonly [Measured, Measured]
+  readonly aim?: number
+  readonly floor?: number
+}
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [line(head), line(head.map((_, n) => (n === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en')
+
+export function figures(rows: readonly Measured[]): string {
+  return table(
+    ['row', 'requests/s', 'lowest–highest', 'p50 ms', 'p99 ms', 'server CPU µs/request'],
+    rows.map(({ label, rounds, note }) => {
+      if (rounds.length === 0) return [label, `not measured: ${note ?? 'left out'}`, '', '', '', '']
+      const of = (pick: (round: Round) => number) => median(rounds.map(pick))
+      const rates = rounds.map((round) => round.per_second)
+      return [
+        label,
+        whole(of((round) => round.per_second)),
+        `${whole(Math.min(...rates))}–${whole(Math.max(...rates))}`,
+        of((round) => round.p50_ms).toFixed(2),
+        of((round) => round.p99_ms).toFixed(2),
+        whole(of((round) => round.cpu_us)),
+      ]
+    }),
+  )
+}
+
+function verdict(value: number, { aim, floor }: Ratio): string {
+  if (aim === undefined || floor === undefined) return '–'
+  if (value >= aim) return 'aim met'
+  return value >= floor ? 'floor met' : 'below the floor'
+}
+
+export function ratios(wanted: readonly Ratio[]): string {
+  return table(
+    ['ratio', 'measured', 'aim', 'floor', ''],
+    wanted.map((ratio) => {
+      const [above, below] = ratio.of
+      const limits = [String(ratio.aim ?? '–'), String(ratio.floor ?? '–')]
+      if (above.rounds.length === 0 || below.rounds.length === 0) return [ratio.label, 'not measured', ...limits, '–']
+      const pairs = above.rounds.map((round, n) => round.per_second / (below.rounds[n] as Round).per_second)
+      const value = median(pairs)
+      return [ratio.label, value.toFixed(2), ...limits, verdict(value, ratio)]
+    }),
+  )
+}
+
+export const plain = (head: readonly string[], rows: readonly (readonly string[])[]): string => table(head, rows)

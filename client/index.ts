@@ -1,0 +1,143 @@
+/**
+ * The typed client of the Probity API. Paths, parameters and answers are those of the OpenAPI document (types.ts); a call
+ * gives the answer's body or throws a ProbityProblem. Runs in Node >= 20 and in browsers.
+ */
+import createFetchClient, { type Client } from 'openapi-fetch'
+import type { Call, CallOptions, Init, ItemOf, ListPath, Method, Schemas } from './calls.ts'
+import { createJobs, type Jobs } from './jobs.ts'
+import { problemFromAnswer, unreadable } from './problem.ts'
+import { exchangedKey, type Token, type TokenSource, tokenSource } from './tokens.ts'
+import { createTransport, type Transport } from './transport.ts'
+import type { paths } from './types.ts'
+import { createUploads, type Uploads } from './uploads.ts'
+
+export type { Answer, CallOptions, ListPath, Schemas } from './calls.ts'
+export type { JobWaitOptions } from './jobs.ts'
+export { type ClientCode, isProblem, ProbityProblem, type ProblemCode } from './problem.ts'
+export type { Token, TokenSource } from './tokens.ts'
+export type { components, operations, paths } from './types.ts'
+export type { UploadContent, UploadOptions } from './uploads.ts'
+
+export interface ProbityClient {
+  readonly GET: Call<'get'>
+  readonly POST: Call<'post'>
+  readonly PUT: Call<'put'>
+  readonly PATCH: Call<'patch'>
+  readonly DELETE: Call<'delete'>
+  /** Every item of a list, page after page. */
+  paginate<P extends ListPath>(path: P, init?: Init<'get', P>): AsyncGenerator<ItemOf<P>, void, undefined>
+  readonly jobs: Jobs
+  readonly uploads: Uploads
+  /** openapi-fetch with the same token and repetitions, for headers and streams: gives `{ data, error, response }`. */
+  readonly raw: Client<paths>
+}
+
+export interface TransportSettings {
+  /** Where the server is, without /api. Empty in a page that the server itself delivered. */
+  readonly url: string
+  /** How often one request is sent at most; 4 unless told. */
+  readonly attempts?: number
+  /** For one attempt; 30 s unless told. */
+  readonly timeout_ms?: number
+  /** A longer Retry-After is not waited for but thrown; 30 s unless told. */
+  readonly longest_pause_ms?: number
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export interface ProbityOptions extends TransportSettings {
+  /** A token, a function that gives one for each request, or a source made by `apiKeyTokens`. */
+  readonly token?: Token
+  /** Exchanged for short-lived tokens, renewed before they expire. */
+  readonly api_key?: string
+}
+
+export function createClient(options: ProbityOptions): ProbityClient {
+  const { token, api_key } = options
+  const url = withoutSlash(options.url)
+  if (token !== undefined && api_key !== undefined) throw new Error('Give a token or an API key, not both.')
+  const send = transportOf(
+    options,
+    api_key === undefined ? tokenSource(token ?? '') : apiKeyTokens({ ...options, api_key }),
+  )
+  const raw = createFetchClient<paths>({
+    baseUrl: url,
+    headers: { accept: 'application/json' },
+    fetch: (request) => send(() => request.clone()),
+  })
+
+  const call = async (method: Method, path: string, init: CallOptions = {}): Promise<unknown> => {
+    const { idempotency_key, if_match, headers, ...rest } = init
+    const extra = {
+      ...headers,
+      ...(idempotency_key !== undefined && { 'idempotency-key': idempotency_key }),
+      ...(if_match !== undefined && { 'if-match': if_match }),
+    }
+    const asked = { ...rest, headers: extra, parseAs: 'text' }
+    const { data, error, response } = await (raw.request as Untyped)(method, path, asked)
+    if (!response.ok) throw problemFromAnswer(response, error)
+    try {
+      return data === undefined ? undefined : JSON.parse(data)
+    } catch {
+      throw unreadable(response)
+    }
+  }
+  const bound = <M extends Method>(method: M) =>
+    ((path: string, init?: CallOptions) => call(method, path, init)) as unknown as Call<M>
+  const GET = bound('get')
+
+  return {
+    GET,
+    POST: bound('post'),
+    PUT: bound('put'),
+    PATCH: bound('patch'),
+    DELETE: bound('delete'),
+    paginate: (path, init) => paginate((query) => call('get', path, withQuery(init ?? {}, query))) as never,
+    jobs: createJobs(GET),
+    uploads: createUploads(url, send),
+    raw,
+  }
+}
+
+/** The token source behind `api_key`, for those who need the token itself too: `onToken` is told each new one. */
+export function apiKeyTokens(
+  settings: TransportSettings & { readonly api_key: string; readonly onToken?: (token: string) => void },
+): TokenSource {
+  const { api_key, onToken } = settings
+  return exchangedKey({ url: withoutSlash(settings.url), api_key, onToken, send: transportOf(settings, null) })
+}
+
+/** Tells a change that waits for approval (202) from one that was made. */
+export function isChangeRequest(answer: unknown): answer is Schemas['ChangeRequest'] {
+  return typeof answer === 'object' && answer !== null && 'cr_id' in answer && 'required_role' in answer
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+
+function transportOf(settings: TransportSettings, tokens: TokenSource | null): Transport {
+  const { attempts = 4, timeout_ms = 30_000, longest_pause_ms = 30_000 } = settings
+  const fetch = settings.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  return createTransport({ fetch, tokens, attempts, timeout_ms, longest_pause_ms })
+}
+
+type Untyped = (
+  method: Method,
+  path: string,
+  init: object,
+) => Promise<{ data?: string; error?: unknown; response: Response }>
+
+interface WithQuery extends CallOptions {
+  readonly params?: { readonly query?: object }
+}
+const withQuery = (init: WithQuery, query: object): WithQuery => ({
+  ...init,
+  params: { ...init.params, query: { ...init.params?.query, ...query } },
+})
+
+async function* paginate(read: (query: { cursor?: string }) => Promise<unknown>): AsyncGenerator<unknown, void> {
+  let query: { cursor?: string } | null = {}
+  while (query !== null) {
+    const page = (await read(query)) as { items: unknown[]; next_cursor: string | null }
+    yield* page.items
+    query = page.next_cursor === null ? null : { cursor: page.next_cursor }
+  }
+}

@@ -1,0 +1,112 @@
+/** The one error of this client: a problem as the server described it, or what kept an answer from coming. */
+import type { components } from './types.ts'
+
+type ProblemBody = components['schemas']['Problem']
+export type Job = components['schemas']['Job']
+
+/** `unreachable`: no answer at all. `unreadable_answer`: not one of this API, for example a proxy's page. */
+export type ClientCode = 'unreachable' | 'unreadable_answer' | 'job_cancelled'
+export type ProblemCode = ProblemBody['code'] | ClientCode
+
+interface Facts {
+  readonly code: ProblemCode
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  readonly retryable: boolean
+  readonly request_id?: string | null
+  readonly errors?: ProblemBody['errors']
+}
+interface Circumstances {
+  readonly members?: Readonly<Record<string, unknown>>
+  readonly retry_after_s?: number | null
+  readonly job?: Job | null
+  readonly cause?: unknown
+}
+
+export class ProbityProblem extends Error {
+  /** Stable; the catalogue is at GET /api/errors. */
+  readonly code: ProblemCode
+  /** The HTTP status, or 0 when no answer came. */
+  readonly status: number
+  readonly title: string
+  /** What to do about it. */
+  readonly detail: string
+  /** Each fault of the request with its place, after `validation_failed`. */
+  readonly errors: NonNullable<ProblemBody['errors']>
+  /** What to quote to the operator. */
+  readonly request_id: string | null
+  readonly retryable: boolean
+  readonly retry_after_s: number | null
+  /** The problem as it came, with the members that only some codes have, such as `required_roles`. */
+  readonly members: Readonly<Record<string, unknown>>
+  /** The job that failed or was cancelled, from `jobs.wait()`. */
+  readonly job: Job | null
+
+  constructor(facts: Facts, circumstances: Circumstances = {}) {
+    super(`${facts.title}. ${facts.detail}`, { cause: circumstances.cause })
+    this.name = 'ProbityProblem'
+    this.code = facts.code
+    this.status = facts.status
+    this.title = facts.title
+    this.detail = facts.detail
+    this.errors = facts.errors ?? []
+    this.request_id = facts.request_id ?? null
+    this.retryable = facts.retryable
+    this.retry_after_s = circumstances.retry_after_s ?? null
+    this.members = circumstances.members ?? {}
+    this.job = circumstances.job ?? null
+  }
+}
+
+export const isProblem = (error: unknown): error is ProbityProblem => error instanceof ProbityProblem
+
+function isProblemBody(body: unknown): body is ProblemBody & Record<string, unknown> {
+  const { code, title, detail } = (body ?? {}) as Partial<ProblemBody>
+  return typeof code === 'string' && typeof title === 'string' && typeof detail === 'string'
+}
+
+export function problemFromAnswer(response: Response, body: unknown): ProbityProblem {
+  const retry_after_s = retryAfter(response)
+  if (isProblemBody(body)) return new ProbityProblem(body, { members: body, retry_after_s })
+  return unreadable(response, { retry_after_s })
+}
+
+export function problemOfJob(job: Job): ProbityProblem {
+  if (isProblemBody(job.problem)) return new ProbityProblem(job.problem, { members: job.problem, job })
+  const detail = 'Start it again with POST /api/jobs/{job_id}/retry.'
+  return new ProbityProblem(
+    { code: 'job_cancelled', status: 0, title: 'The job was cancelled', detail, retryable: false },
+    { job },
+  )
+}
+
+export function unreachable(cause: unknown): ProbityProblem {
+  const facts = { status: 0, title: 'No answer from the server', retryable: true } as const
+  const detail = 'The connection failed or timed out. Whether the request had an effect is not known.'
+  return new ProbityProblem({ ...facts, code: 'unreachable', detail }, { cause })
+}
+
+export function unreadable(response: Response, circumstances: Circumstances = {}): ProbityProblem {
+  const { status } = response
+  return new ProbityProblem(
+    {
+      code: 'unreadable_answer',
+      status,
+      title: 'The answer is not one of this API',
+      detail: `Something else answered, with status ${status}. Check the address and what stands in between.`,
+      retryable: status === 429 || status === 503,
+      request_id: response.headers.get('x-request-id'),
+    },
+    circumstances,
+  )
+}
+
+/** Seconds from now, from either form of the header. */
+export function retryAfter(response: Response): number | null {
+  const header = response.headers.get('retry-after')
+  if (header === null) return null
+  if (/^\d+$/.test(header)) return Number(header)
+  const at_ms = Date.parse(header)
+  return Number.isNaN(at_ms) ? null : Math.max(0, (at_ms - Date.now()) / 1000)
+}

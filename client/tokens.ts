@@ -1,0 +1,84 @@
+/** Where the bearer token of a request comes from: a constant, a function, or an API key that is exchanged and renewed. */
+import { problemFromAnswer } from './problem.ts'
+import type { Transport } from './transport.ts'
+import type { components } from './types.ts'
+
+export interface TokenSource {
+  /** An empty string: send none. */
+  get(): Promise<string>
+  /** The server refused this token. True when another can be had. */
+  forget(refused: string): boolean
+}
+
+export type Token = string | (() => string | Promise<string>) | TokenSource
+
+export function tokenSource(token: Token): TokenSource {
+  if (typeof token === 'object') return token
+  return { get: async () => (typeof token === 'function' ? token() : token), forget: () => false }
+}
+
+/** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
+const RENEW_BEFORE = 0.1
+
+interface Held {
+  readonly token: string
+  readonly renew_at_ms: number
+  readonly expires_at_ms: number
+}
+
+export interface KeyExchange {
+  readonly url: string
+  readonly api_key: string
+  /** A transport without tokens of its own. */
+  readonly send: Transport
+  readonly onToken: ((token: string) => void) | undefined
+}
+
+export function exchangedKey({ url, api_key, send, onToken }: KeyExchange): TokenSource {
+  let held: Held | null = null
+  let exchanging: Promise<Held> | null = null
+
+  async function exchange(): Promise<Held> {
+    const asked_at_ms = Date.now()
+    const body = JSON.stringify({ api_key })
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    const response = await send(() => new Request(`${url}/api/auth/token`, { method: 'POST', headers, body }))
+    const answer: unknown = await response.json().catch(() => null)
+    if (!response.ok) throw problemFromAnswer(response, answer)
+    const { access_token, expires_in } = answer as components['schemas']['Token']
+    const life_ms = expires_in * 1000
+    onToken?.(access_token)
+    return {
+      token: access_token,
+      renew_at_ms: asked_at_ms + life_ms * (1 - RENEW_BEFORE),
+      expires_at_ms: asked_at_ms + life_ms,
+    }
+  }
+
+  /** One exchange at a time, however many requests wait for it. */
+  async function renewed(): Promise<Held> {
+    exchanging ??= exchange().finally(() => {
+      exchanging = null
+    })
+    held = await exchanging
+    return held
+  }
+
+  return {
+    get: async () => {
+      if (held && Date.now() < held.renew_at_ms) return held.token
+      const present = held
+      try {
+        return (await renewed()).token
+      } catch (error) {
+        // While the present token is good, a renewal that failed is only a reason to try again with the next request.
+        if (present && Date.now() < present.expires_at_ms && held === present) return present.token
+        throw error
+      }
+    },
+    forget: (refused) => {
+      if (held?.token === refused) held = null
+      return true
+    },
+  }
+}

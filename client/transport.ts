@@ -1,0 +1,121 @@
+/**
+ * One logical request: adds the token and the Idempotency-Key, and repeats what is safe to repeat. It never repeats a
+ * change whose effect is unknown unless the server can recognise the repetition.
+ */
+import { retryAfter, unreachable } from './problem.ts'
+import type { TokenSource } from './tokens.ts'
+
+export interface TransportOptions {
+  readonly fetch: typeof globalThis.fetch
+  readonly tokens: TokenSource | null
+  /** How often one request is sent at most. */
+  readonly attempts: number
+  /** For one attempt, the reading of a JSON answer included. */
+  readonly timeout_ms: number
+  /** A longer Retry-After is not waited for but handed to the caller. */
+  readonly longest_pause_ms: number
+}
+
+export interface Sending {
+  /** False for a body that can be read only once. */
+  readonly repeatable?: boolean
+  readonly timeout_ms?: number | null
+}
+
+export type Transport = (make: () => Request, sending?: Sending) => Promise<Response>
+
+export function createTransport(options: TransportOptions): Transport {
+  return async (make, { repeatable = true, timeout_ms = options.timeout_ms } = {}) => {
+    const key = randomId()
+    const attempts = repeatable ? options.attempts : 1
+    let hasForgotten = false
+    for (let attempt = 1; ; attempt++) {
+      const request = make()
+      const isLast = attempt >= attempts
+      if (request.method === 'POST' && !request.headers.has('idempotency-key')) {
+        request.headers.set('idempotency-key', key)
+      }
+      const token = await authorize(request, options.tokens)
+      let pause_ms: number | null
+      try {
+        const response = await sendOnce(options.fetch, request, timeout_ms)
+        if (response.status === 401 && token !== null && repeatable && !hasForgotten && options.tokens?.forget(token)) {
+          hasForgotten = true
+          attempt--
+          continue
+        }
+        pause_ms = isLast ? null : pauseAfter(response, request.method, attempt, options.longest_pause_ms)
+        if (pause_ms === null) return response
+      } catch (error) {
+        request.signal.throwIfAborted()
+        if (isLast || !isSafeToRepeat(request.method)) throw unreachable(error)
+        pause_ms = backOff(attempt)
+      }
+      await pause(pause_ms, request.signal)
+    }
+  }
+}
+
+/** The token that was added, or null when there was none to add. */
+async function authorize(request: Request, tokens: TokenSource | null): Promise<string | null> {
+  if (tokens === null || request.headers.has('authorization')) return null
+  const token = await untilAborted(tokens.get(), request.signal)
+  if (token !== '') request.headers.set('authorization', `Bearer ${token}`)
+  return token === '' ? null : token
+}
+
+/** A JSON answer is read whole here, so that a connection that breaks half way counts as a failed attempt. */
+async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeout_ms: number | null) {
+  const signal =
+    timeout_ms === null ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(timeout_ms)])
+  const response = await fetch(request, { signal })
+  if (response.body === null || !/\bjson\b/.test(response.headers.get('content-type') ?? '')) return response
+  const { status, statusText, headers } = response
+  return new Response(await response.arrayBuffer(), { status, statusText, headers })
+}
+
+/** A POST carries an Idempotency-Key; PUT, PATCH and DELETE carry nothing a server could recognise them by. */
+const isSafeToRepeat = (method: string): boolean => method === 'GET' || method === 'POST'
+
+/** How long to wait before the next attempt, or null when the answer is final. */
+function pauseAfter(response: Response, method: string, attempt: number, longest_ms: number): number | null {
+  const asked_s = retryAfter(response)
+  const { status } = response
+  const isRefusedUnseen = status === 429
+  const isPassing = status === 503 && isSafeToRepeat(method)
+  // An earlier attempt of this very request is still running on the server.
+  const isOwnEcho = status === 409 && method === 'POST' && asked_s !== null
+  if (!isRefusedUnseen && !isPassing && !isOwnEcho) return null
+  if (asked_s === null) return backOff(attempt)
+  const asked_ms = asked_s * 1000
+  return asked_ms > longest_ms ? null : asked_ms + Math.random() * Math.max(100, asked_ms / 5)
+}
+
+/** Doubling from a quarter of a second to eight, of which the upper half is random. */
+function backOff(attempt: number): number {
+  const full_ms = Math.min(8000, 250 * 2 ** (attempt - 1))
+  return full_ms / 2 + (Math.random() * full_ms) / 2
+}
+
+function pause(duration_ms: number, signal: AbortSignal): Promise<void> {
+  return untilAborted(new Promise((resolve) => setTimeout(resolve, duration_ms)), signal)
+}
+
+/** The promise, unless the caller gives up first. What it waits for goes on for others. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason)
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** A random UUID. `crypto.randomUUID` is missing in browsers on pages without TLS. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

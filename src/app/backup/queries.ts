@@ -1,0 +1,128 @@
+/**
+ * SQL of backup and restore. Tables come from the wall register and the catalogue, so a new table needs no line here;
+ * only a column that must not come back as it was has a rule.
+ */
+import pg from 'pg'
+
+export type WallKind = 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory'
+
+export interface Table {
+  readonly name: string
+  readonly kind: WallKind
+  /** Without generated columns: the database computes those again. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+  /** What its rows are ordered by, the same under every locale. */
+  readonly key: readonly string[] | null
+  readonly refers_to: readonly string[]
+}
+
+/** What the questions below are asked of: one transaction inside one tenant's wall. */
+export interface Asking {
+  query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
+  run(text: string, values?: readonly unknown[]): Promise<number>
+}
+
+/** For the length of one transaction: whose rows, on whose behalf, and values spelt the same way on every server. */
+export const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
+  set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+  set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'iso_8601', true),
+  set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true)`
+
+export const exportSnapshot = async (tx: Asking): Promise<string> =>
+  (await tx.query<{ id: string }>('select pg_export_snapshot() as id'))[0]?.id as string
+
+export const listTables = (tx: Asking) =>
+  tx.query<Table>(
+    `select w.table_name as name, w.kind,
+            (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+               from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+            (select json_agg(quote_ident(a.attname) || case when a.attcollation = 0 then '' else ' collate "C"' end order by k.place)
+               from pg_index i cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
+               join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+              where i.indrelid = c.oid and i.indisprimary and k.place <= i.indnkeyatts) as key,
+            (select coalesce(json_agg(distinct r.relname), '[]') from pg_constraint f join pg_class r on r.oid = f.confrelid
+              where f.conrelid = c.oid and f.contype = 'f') as refers_to
+       from app.wall_register w join pg_class c on c.relname = w.table_name and c.relnamespace = 'app'::regnamespace
+      where w.kind <> 'system' order by w.table_name collate "C"`,
+  )
+
+export const listMigrations = (tx: Asking) =>
+  tx.query<{ version: string; checksum: string }>('select version, checksum from app.migration order by version')
+
+export const listTenantIds = async (tx: Asking): Promise<string[]> =>
+  (await tx.query<{ tenant_id: string }>('select tenant_id from app.tenant order by tenant_id')).map((row) => row.tenant_id)
+
+/**
+ * What a column is stored as in a backup where its value means nothing elsewhere; SQL over the row `t`.
+ * - A job that was running is queued again: the worker that held its lease is not there.
+ * - Transaction numbers start anew in a new cluster. An event counts as sealed at number 0, before everything to come;
+ *   one that was not sealed yet gets number 1, so that the first worker chains it. The head stands behind every sealed one.
+ */
+const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  job: {
+    state: `case when t.state = 'running' then 'queued' else t.state end`,
+    lease_token: 'null',
+    lease_until: 'null',
+  },
+  audit_event: {
+    txid: `case when exists (select 1 from app.audit_link l where l.tenant_id = t.tenant_id and l.event_id = t.event_id)
+                then 0 else 1 end`,
+  },
+  audit_head: {
+    last_txid: '0',
+    last_event_id: `'ffffffff-ffff-ffff-ffff-ffffffffffff'`,
+  },
+}
+
+/** Until everything is restored and verified: a tenant nobody can speak for and whose jobs wait. */
+const heldBack: Readonly<Record<string, Readonly<Record<string, string>>>> = { tenant: { state: `'suspended'` } }
+
+const name = (text: string): string => pg.escapeIdentifier(text)
+
+const names = (table: Table): string => table.columns.map((column) => name(column.name)).join(', ')
+
+/** The rows of one tenant, or of a directory all rows. `stored` applies the rules, `raw` shows what is there. */
+export function selectRows(table: Table, as: 'stored' | 'raw'): string {
+  const rules = as === 'stored' ? (columnRules[table.name] ?? {}) : {}
+  const columns = table.columns.map((column) => rules[column.name] ?? `t.${name(column.name)}`)
+  const order = table.key ?? table.columns.map((column) => `t.${name(column.name)}::text collate "C"`)
+  const own = table.kind === 'directory' ? '$1::uuid is not null' : 't.tenant_id = $1'
+  return `select ${columns.join(', ')} from app.${name(table.name)} t where ${own} order by ${order.join(', ')}`
+}
+
+const values = (table: Table, line: string): string[] =>
+  table.columns.map((column, index) => `(${line}->>${index})::${column.type}`)
+
+/** $1: the rows as a JSON array of arrays of texts, as they stand in the file. */
+export function insertRows(table: Table): string {
+  const held = heldBack[table.name] ?? {}
+  const given = values(table, 'r.line').map((value, index) => held[table.columns[index]?.name ?? ''] ?? value)
+  return `insert into app.${name(table.name)} (${names(table)}) select ${given.join(', ')} from json_array_elements($1::json) as r (line)`
+}
+
+/** Gives rows of a directory the values that were held back, and those that triggers have moved meanwhile. */
+export function updateRows(table: Table): string {
+  return `update app.${name(table.name)} t set (${names(table)}) = row (${values(table, 'r.line').join(', ')})
+    from json_array_elements($1::json) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantPlace(table)]}`
+}
+
+const tenantPlace = (table: Table): number => table.columns.findIndex((column) => column.name === 'tenant_id')
+
+// Tables that refer to themselves or to each other: set aside first, then inserted by one statement, since PostgreSQL
+// compares foreign keys when a statement ends.
+
+export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line json) on commit drop'
+
+export const INSERT_ASIDE =
+  'insert into pg_temp.restore_aside select $2, r.line from json_array_elements($1::json) as r (line)'
+
+export function insertAside(tables: readonly Table[]): string {
+  const parts = tables.map(
+    (table, index) => `part_${index} as (insert into app.${name(table.name)} (${names(table)})
+      select ${values(table, 'a.line').join(', ')} from pg_temp.restore_aside a where a.table_name = ${pg.escapeLiteral(table.name)})`,
+  )
+  return `with ${parts.join(', ')} select 1`
+}
+
+export const hasRowsOf = async (tx: Asking, table: Table, tenant_id: string): Promise<boolean> =>
+  (await tx.query(`${selectRows(table, 'raw')} limit 1`, [tenant_id])).length > 0

@@ -1,0 +1,108 @@
+/**
+ * One connection as one role, used for one transaction after the other, each inside one tenant's wall. Rows are streamed:
+ * while nobody takes them the socket is paused, so memory holds no more than one piece of the network's.
+ */
+import type { Duplex } from 'node:stream'
+import pg from 'pg'
+import { type Asking, CONTEXT } from './queries.ts'
+
+/** Every value in PostgreSQL's own text form. */
+export type Row = readonly (string | null)[]
+
+export interface Inside extends Asking {
+  stream(text: string, values: readonly unknown[]): AsyncGenerator<readonly Row[]>
+}
+
+export interface Entry {
+  readonly tenant_id: string
+  readonly actor: string
+  readonly mode: 'read' | 'write'
+  /** Look at the database as the transaction that exported it does. */
+  readonly snapshot?: string
+}
+
+const begin = { read: 'begin isolation level repeatable read read only', write: 'begin' } as const
+const asText = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+
+export class Session {
+  readonly #client: pg.Client
+
+  private constructor(client: pg.Client) {
+    this.#client = client
+  }
+
+  static async open(connection: pg.ClientConfig): Promise<Session> {
+    const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...connection })
+    // Whoever waits for an answer is told; without a listener Node would exit before.
+    client.on('error', () => {})
+    await client.connect()
+    return new Session(client)
+  }
+
+  /** A transaction that fails takes the connection with it: nothing is to be tried again on it. */
+  async inside<T>(entry: Entry, body: (tx: Inside) => Promise<T>): Promise<T> {
+    const client = this.#client
+    try {
+      await client.query(begin[entry.mode])
+      if (entry.snapshot) await client.query(`set transaction snapshot ${pg.escapeLiteral(entry.snapshot)}`)
+      await client.query(CONTEXT, [entry.tenant_id, entry.actor])
+      const result = await body({
+        query: async (text, values = []) => (await client.query(text, [...values])).rows,
+        run: async (text, values = []) => (await client.query(text, [...values])).rowCount ?? 0,
+        stream: (text, values) => streamRows(client, text, values),
+      })
+      const { command } = await client.query('commit')
+      if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed')
+      return result
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => {})
+  }
+}
+
+async function* streamRows(
+  client: pg.Client,
+  text: string,
+  values: readonly unknown[],
+): AsyncGenerator<readonly Row[]> {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  const query = new pg.Query<string[]>({ text, values: [...values], rowMode: 'array', types: asText } as pg.QueryConfig)
+  let waiting: Row[] = []
+  let state: 'open' | 'ended' | Error = 'open'
+  let wake = () => {}
+  const settle = (outcome: 'ended' | Error) => {
+    state = outcome
+    wake()
+  }
+  query.on('row', (row) => {
+    waiting.push(row as unknown as Row)
+    stream.pause()
+    wake()
+  })
+  query.on('end', () => settle('ended'))
+  query.on('error', settle)
+  client.query(query)
+  try {
+    for (;;) {
+      if (waiting.length > 0) {
+        const taken = waiting
+        waiting = []
+        yield taken
+      } else if (state === 'open') {
+        const news = new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        stream.resume()
+        await news
+      } else if (state === 'ended') return
+      else throw state
+    }
+  } finally {
+    stream.resume()
+  }
+}

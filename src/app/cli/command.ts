@@ -1,0 +1,113 @@
+/** What a command of the operator's tool is, and how its words on the command line become values. */
+import { parseArgs } from 'node:util'
+import type { Config } from '../config.ts'
+import type { Project } from '../project.ts'
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly multiple?: true
+  /** How the value is called in the help text. */
+  readonly value?: string
+  readonly about: string
+}
+
+/** Where a command speaks: `out` is its result, which other programs may read; `note` is for the person watching. */
+export interface Terminal {
+  out(text: string): void
+  note(text: string): void
+}
+
+export interface Invocation {
+  readonly args: Arguments
+  readonly project: Project
+  readonly terminal: Terminal
+  /** Whether npm started this process, through a shell of its own. */
+  readonly by_npm: boolean
+  /** Read on demand: some commands work whatever the environment says. Throws ConfigError. */
+  readonly config: () => Config
+}
+
+export interface Command {
+  /** One word, or two as in "tenant create". */
+  readonly name: string
+  readonly summary: string
+  readonly about?: string
+  readonly options?: Readonly<Record<string, Option>>
+  /** Names of what follows without a dash, all required. */
+  readonly positionals?: readonly string[]
+  readonly run: (invocation: Invocation) => Promise<number>
+}
+
+/** The command was called in a way it does not understand: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+type Value = string | boolean | (string | boolean)[] | undefined
+
+export class Arguments {
+  readonly #values: Readonly<Record<string, Value>>
+  readonly positionals: readonly string[]
+
+  constructor(values: Readonly<Record<string, Value>>, positionals: readonly string[]) {
+    this.#values = values
+    this.positionals = positionals
+  }
+
+  text(name: string): string | undefined {
+    return this.#values[name] as string | undefined
+  }
+
+  needed(name: string): string {
+    const given = this.text(name)
+    if (given === undefined || given === '') throw new UsageError(`--${name} is missing.`)
+    return given
+  }
+
+  texts(name: string): readonly string[] {
+    return (this.#values[name] as string[] | undefined) ?? []
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true
+  }
+}
+
+export const wantsHelp = (words: readonly string[]): boolean => words.includes('--help') || words.includes('-h')
+
+export function parse(command: Command, words: readonly string[]): Arguments {
+  const declared = Object.entries(command.options ?? {})
+  const options = Object.fromEntries(
+    declared.map(([name, { type, multiple }]) => [name, { type, ...(multiple && { multiple }) }]),
+  )
+  const names = command.positionals ?? []
+  const { values, positionals } = parseStrictly([...words], options)
+  const [missing] = names.slice(positionals.length)
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
+  const [extra] = positionals.slice(names.length)
+  if (extra !== undefined) throw new UsageError(`"${extra.slice(0, 100)}" is not expected here.`)
+  for (const [name, { type, multiple }] of declared) {
+    if (!multiple && repeated(words, name)) throw new UsageError(`--${name} may be given once only.`)
+    if (type === 'string' && [values[name]].flat().includes('')) throw new UsageError(`--${name} is empty.`)
+  }
+  return new Arguments(values, positionals)
+}
+
+function parseStrictly(args: string[], options: Record<string, { type: 'string' | 'boolean'; multiple?: true }>) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: true })
+  } catch (error) {
+    // Node adds advice about dashes to its one useful sentence.
+    throw new UsageError(`${(error as Error).message.split(/[.\n]/)[0]}.`)
+  }
+}
+
+/** Taking the last of two silently would hide a slip of the operator's. */
+const repeated = (words: readonly string[], name: string): boolean =>
+  words.filter((word) => word === `--${name}` || word.startsWith(`--${name}=`)).length > 1
+
+export function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  throw new UsageError(`--${name} must be a whole number from ${min} to ${max}.`)
+}

@@ -1,0 +1,21 @@
+/** The table of contents of the operator's tool: every command, in the groups in which help shows them. */
+import { api, worker } from './alone.ts'
+import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { keysList, keysRotate } from './keys.ts'
+import { migrate } from './migrate.ts'
+import { openapi } from './openapi.ts'
+import { roles } from './roles.ts'
+import { seed } from './seed.ts'
+import { start } from './start.ts'
+import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
+import { token } from './token.ts'
+
+export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
+  ['Run', [start, api, worker]],
+  ['Database', [migrate, roles, seed]],
+  ['Tenants and access', [tenantCreate, tenantList, tenantSuspend, tenantResume, token, keysList, keysRotate]],
+  ['Look', [openapi, doctor]],
+]
+
+export const commands: readonly Command[] = groups.flatMap(([, list]) => list)

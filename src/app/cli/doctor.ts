@@ -1,0 +1,215 @@
+/** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
+import pg from 'pg'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Config } from '../config.ts'
+import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
+import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from '../guard.ts'
+import { migrationsOf } from '../project.ts'
+import { findServerFacts } from '../queries.ts'
+import type { Command, Invocation } from './command.ts'
+import {
+  bad,
+  checkBinaries,
+  checkConsole,
+  checkDataFolder,
+  checkDisk,
+  checkIssuers,
+  checkMasterKey,
+  checkNode,
+  checkPorts,
+  checkSocket,
+  type Finding,
+  good,
+  homeOf,
+  skipped,
+} from './machine-checks.ts'
+import { withEnvironment } from './operator.ts'
+import { findConnectionRoom, findMigrator, findPooler } from './queries.ts'
+
+const MAX_SKEW_MS = 5000
+const marks = { ok: 'ok  ', fail: 'FAIL', skip: '-   ' } as const
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Check this installation, and say what to do about each fault',
+  about: `
+Exit code 0 when nothing is wrong. Checks marked "-" do not apply here. The embedded database is started for the length of
+the command if it does not run.`,
+  options: { json: { type: 'boolean', about: 'print JSON' } },
+  run: async (invocation) => {
+    const { terminal, args } = invocation
+    const findings: Finding[] = []
+    const show = (finding: Finding) => {
+      findings.push(finding)
+      if (!args.flag('json')) terminal.out(lineOf(finding))
+    }
+    await examine(invocation, show)
+    const failed = findings.filter(({ status }) => status === 'fail').length
+    const ok = findings.filter(({ status }) => status === 'ok').length
+    if (args.flag('json')) terminal.out(JSON.stringify({ ok: failed === 0, findings }, null, 2))
+    else terminal.out(`\n${ok} ok, ${failed} to mend, ${findings.length - ok - failed} not applicable`)
+    return failed === 0 ? 0 : 1
+  },
+}
+
+function lineOf({ name, status, detail, remedy }: Finding): string {
+  const lines = [`${marks[status]}  ${name.padEnd(20)}  ${detail}`, ...(remedy ? [`→ ${remedy}`] : [])]
+  return lines.join('\n').replaceAll('\n', `\n${' '.repeat(28)}`)
+}
+
+async function examine(invocation: Invocation, show: (finding: Finding) => void): Promise<void> {
+  const { project } = invocation
+  show(checkNode(project))
+  const config = readConfigOr(invocation, show)
+  show(checkConsole(project))
+  if (!config) {
+    show(skipped('everything else', 'needs a valid configuration'))
+    return
+  }
+  const home = orFinding('data folder', show, () => homeOf(config, project))
+  if (home === undefined) return
+  show(checkBinaries(config, project))
+  show(checkDataFolder(config, home))
+  show(checkSocket(config, home))
+  show(checkDisk(config, home))
+  for (const finding of await checkPorts(config)) show(finding)
+  show(checkMasterKey(config, home))
+  for (const finding of await checkIssuers(config)) show(finding)
+  if (!config.database_urls && !hasDatabase(home)) {
+    show(skipped('database', 'there is none yet; "npm start" makes it'))
+    return
+  }
+  try {
+    await withEnvironment(invocation, { name: 'doctor' }, (environment) =>
+      examineDatabase(invocation, config, environment, show),
+    )
+  } catch (error) {
+    show(bad('database', reasonOf(error), 'Look into postgres.log in the data folder.'))
+  }
+}
+
+function readConfigOr(invocation: Invocation, show: (finding: Finding) => void): Config | undefined {
+  try {
+    const config = invocation.config()
+    show(good('configuration', config.production ? 'valid, for production' : 'valid'))
+    return config
+  } catch (error) {
+    const faults = (error as { faults?: readonly string[] }).faults ?? [(error as Error).message]
+    show(bad('configuration', 'not usable', faults.join('\n  ')))
+    return undefined
+  }
+}
+
+function orFinding<T>(name: string, show: (finding: Finding) => void, body: () => T): T | undefined {
+  try {
+    return body()
+  } catch (error) {
+    show(bad(name, 'cannot be used', (error as Error).message))
+    return undefined
+  }
+}
+
+async function examineDatabase(
+  { project }: Invocation,
+  config: Config,
+  { connections, home }: Environment,
+  show: (finding: Finding) => void,
+): Promise<void> {
+  const keyring = orNull(() => loadKeyring(config, home))
+  const facts = { connections, migrations: migrationsOf(project), keyring, production: config.production }
+  await withGuarded(facts, async (guarded) => {
+    let fault: string | null = null
+    for (const check of guardChecks) {
+      if (fault !== null) {
+        show(skipped(check.name, `not looked at before ${fault} is mended`))
+        continue
+      }
+      const verdict = await runGuardCheck(check, guarded)
+      show(verdict.ok ? good(check.name, verdict.detail) : bad(check.name, verdict.detail, verdict.remedy))
+      if (!verdict.ok) fault = check.name
+    }
+    if (fault === 'database') return
+    show(await checkClock(guarded))
+  }).catch((error) => show(bad('clock', reasonOf(error), 'Run the doctor again.')))
+  await examineConnection(config, connections.app, show)
+  show(await checkMigrator(connections.migrator))
+}
+
+const orNull = <T>(body: () => T): T | null => {
+  try {
+    return body()
+  } catch {
+    return null
+  }
+}
+
+async function checkClock({ app }: Guarded): Promise<Finding> {
+  const before_ms = Date.now()
+  const facts = await app.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:doctor' }, findServerFacts)
+  const middle_ms = (before_ms + Date.now()) / 2
+  const skew_ms = Math.round((facts?.now_ms ?? 0) - middle_ms)
+  const detail = `the database is ${Math.abs(skew_ms)} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
+  if (Math.abs(skew_ms) <= MAX_SKEW_MS) return good('clock', detail)
+  return bad('clock', detail, 'Run a time service (NTP) on both machines: tokens and leases compare their clocks.')
+}
+
+async function withClient<T>(connection: pg.PoolConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await body(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function examineConnection(
+  config: Config,
+  connection: pg.PoolConfig,
+  show: (finding: Finding) => void,
+): Promise<void> {
+  try {
+    await withClient(connection, async (client) => {
+      const { pooled, tracks_statements } = await findPooler(client)
+      show(judgePooler(pooled, tracks_statements, config.prepared_statements))
+      show(judgeRoom(await findConnectionRoom(client), config.pool_size))
+    })
+  } catch (error) {
+    show(skipped('pooler', `not looked at: ${reasonOf(error)}`))
+  }
+}
+
+export function judgePooler(pooled: boolean, tracks_statements: boolean, prepared: boolean): Finding {
+  const setting = `prepared statements are ${prepared ? 'on' : 'off'}`
+  if (!pooled) return good('pooler', `none in between; ${setting}`)
+  if (!prepared || tracks_statements) return good('pooler', `a pooler is in between; ${setting}, which works with it`)
+  return bad(
+    'pooler',
+    `a pooler is in between that does not keep track of prepared statements; ${setting}`,
+    'Set PROBITY_PREPARED_STATEMENTS=off, or use PgBouncer 1.21 or newer with max_prepared_statements.',
+  )
+}
+
+export function judgeRoom(room: { limit: number; used: number }, pool_size: number): Finding {
+  const detail = `${room.used} of ${room.limit} used; a process takes up to ${pool_size + 2}`
+  if (pool_size + 2 <= room.limit) return good('connections', detail)
+  return bad('connections', detail, 'Lower PROBITY_POOL_SIZE, or raise max_connections of the server.')
+}
+
+async function checkMigrator(connection: pg.PoolConfig | null): Promise<Finding> {
+  const name = 'role migrator'
+  if (!connection) return skipped(name, 'MIGRATOR_DATABASE_URL is not set; only "migrate" needs it')
+  try {
+    const facts = await withClient(connection, findMigrator)
+    if (facts.name === 'migrator' && facts.becomes_owner)
+      return good(name, 'connects as migrator, may become app_owner')
+    return bad(
+      name,
+      `connects as ${facts.name}`,
+      'Run the SQL of "npx probity roles --print" and use the role migrator.',
+    )
+  } catch (error) {
+    return bad(name, `cannot be checked: ${reasonOf(error)}`, 'Look at MIGRATOR_DATABASE_URL.')
+  }
+}

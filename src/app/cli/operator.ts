@@ -1,0 +1,58 @@
+/** A short visit to the database for one command: connections as app and steward and the keyring, closed when it is done. */
+import type { Keyring } from '../../kernel/seal.ts'
+import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
+import { expectSound, type Guarded, withGuarded } from '../guard.ts'
+import { Lifetime } from '../lifetime.ts'
+import { modules } from '../modules.ts'
+import { migrationsOf } from '../project.ts'
+import type { SeedContext } from '../seed.ts'
+import type { Invocation } from './command.ts'
+
+export interface Operator {
+  readonly guarded: Guarded
+  readonly keyring: Keyring
+  readonly seeding: SeedContext
+}
+
+export const OPERATOR = 'operator:cli'
+
+/** The embedded server is used if it runs, or started for the length of the command. */
+export async function withEnvironment<T>(
+  { config, project, terminal }: Invocation,
+  options: { name: string; may_create?: boolean },
+  body: (environment: Environment) => Promise<T>,
+): Promise<T> {
+  const note = (text: string) => terminal.note(text)
+  const life = new Lifetime({ say: note, onCrash: (error) => note(String(error)) })
+  life.listen()
+  try {
+    const environment = await openEnvironment({ ...options, config: config(), project, claim: 'borrow', onStep: note })
+    life.onEnd(null, 60_000, () => environment.close())
+    life.proceed()
+    return await body(environment)
+  } finally {
+    await life.close()
+  }
+}
+
+/** `needs_seed`: there must be a signing key. `signs`: it must open with this master key. */
+export async function withOperator<T>(
+  invocation: Invocation,
+  options: { name: string; needs_seed?: true; signs?: true },
+  body: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  return withEnvironment(invocation, options, async (environment) => {
+    const config = invocation.config()
+    const { connections, home } = environment
+    const migrations = migrationsOf(invocation.project)
+    const facts = { connections, migrations, keyring: null, production: config.production }
+    return withGuarded(facts, async (bare) => {
+      await expectSound(bare, ['database', 'role app', 'role steward', 'schema'])
+      if (options.needs_seed) await expectSound(bare, ['seed'])
+      const keyring = loadKeyring(config, home)
+      const guarded = { ...bare, keyring }
+      if (options.signs) await expectSound(guarded, ['signing key'])
+      return body({ guarded, keyring, seeding: { ...guarded, modules, project_root: invocation.project.root } })
+    })
+  })
+}

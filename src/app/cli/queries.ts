@@ -1,0 +1,46 @@
+/** SQL of the doctor that needs a connection of its own, outside any transaction of the kernel. */
+import type pg from 'pg'
+
+const PROBE = 'probity_doctor'
+
+export interface PoolerFacts {
+  /** Something between us and the server answers for it: the process id we were told is not the server's. */
+  readonly pooled: boolean
+  /** It gives prepared statements names of its own, hence keeps track of them across server connections. */
+  readonly tracks_statements: boolean
+}
+
+export async function findPooler(client: pg.Client): Promise<PoolerFacts> {
+  const told = (client as unknown as { processID: number | null }).processID
+  // One transaction keeps a pooler on one server connection while we look at it from inside.
+  await client.query('begin')
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const pooled = rows[0]?.pid !== told
+    await client.query({ name: PROBE, text: 'select 1' })
+    const seen = await client.query('select 1 from pg_prepared_statements where name = $1', [PROBE])
+    const isUntracked = seen.rowCount === 1
+    // Left behind on a shared server connection it would meet the next doctor.
+    if (pooled && isUntracked) await client.query(`deallocate ${PROBE}`)
+    return { pooled, tracks_statements: !isUntracked }
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+export const findConnectionRoom = async (client: pg.Client): Promise<{ limit: number; used: number }> => {
+  const { rows } = await client.query<{ limit: number; used: number }>(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "limit",
+            (select sum(numbackends)::int from pg_stat_database) as used`,
+  )
+  return rows[0] as { limit: number; used: number }
+}
+
+/** The migrator must be itself and able to become the owner, no more. */
+export const findMigrator = async (client: pg.Client): Promise<{ name: string; becomes_owner: boolean }> => {
+  const { rows } = await client.query<{ name: string; becomes_owner: boolean }>(
+    `select current_user::text as name,
+            exists (select from pg_roles where rolname = 'app_owner') and pg_has_role('app_owner', 'member') as becomes_owner`,
+  )
+  return rows[0] as { name: string; becomes_owner: boolean }
+}

@@ -1,0 +1,168 @@
+/** `start`: everything in one process, for trying out and for small installations. Says what it does while it does it. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { migrate } from '../../kernel/database/migrations.ts'
+import { createLog, type Log } from '../../kernel/log.ts'
+import type { Keyring } from '../../kernel/seal.ts'
+import type { Config } from '../config.ts'
+import { type Environment, ensureKeyring, openEnvironment } from '../environment.ts'
+import { awaitDatabase, expectSound, hasSigningKey, withGuarded } from '../guard.ts'
+import { Lifetime } from '../lifetime.ts'
+import { modules } from '../modules.ts'
+import { expectFreePort } from '../ports.ts'
+import { migrationsOf, type Project } from '../project.ts'
+import { seed } from '../seed.ts'
+import { httpQuestion, metricsQuestion, type Serving, serve } from '../serve.ts'
+import { watchDatabase } from '../watchdog.ts'
+import type { Command, Terminal } from './command.ts'
+import { demoTokens, welcome } from './welcome.ts'
+
+const LOG_MAX_BYTES = 64 * 1024 * 1024
+const WAIT_MS = 30_000
+const DATABASE_STOP_MS = 70_000
+
+export const start: Command = {
+  name: 'start',
+  summary: 'Database, migrations, API, console and jobs in one process',
+  about: `
+Without DATABASE_URL it starts its own PostgreSQL, with its files in .probity (or PROBITY_DATA_DIR). With the URLs of an
+external server it migrates when MIGRATOR_DATABASE_URL is set, and never touches that server's roles.
+Ctrl-C or SIGTERM stops everything, the embedded database included. "npx probity help environment" lists the settings.
+
+Examples:
+  npm start
+  PORT=8080 PROBITY_DATA_DIR=/var/lib/probity/data npx probity start`,
+  run: async ({ config: read, project, terminal, by_npm }) => {
+    const config = read()
+    const say = progress(terminal)
+    let log: Log | undefined
+    const life = new Lifetime({
+      say,
+      onCrash: (error) => {
+        log?.fatal({ err: error }, 'uncaught')
+        say(`An unexpected error, stopping: ${error instanceof Error ? error.message : String(error)}`)
+      },
+    })
+    life.listen({ by_npm })
+    try {
+      terminal.out(`Probity ${project.version}`)
+      await expectPorts(config)
+      const environment = await openEnvironment({
+        config,
+        project,
+        claim: 'own',
+        may_create: true,
+        name: 'start',
+        onStep: say,
+      })
+      life.onEnd(config.database_urls ? null : 'Stopping PostgreSQL', DATABASE_STOP_MS, () => environment.close())
+      life.proceed()
+      const keyring = await prepare({ config, project, environment, say, life })
+      life.proceed()
+      const log_file = path.join(environment.home, 'service.log')
+      log = openLog(config, log_file)
+      if (!config.database_urls) {
+        const watchdog = watchDatabase(environment, log)
+        life.onEnd(null, DATABASE_STOP_MS, () => watchdog.stop())
+      }
+      const serving = await serveAll({ config, project, environment, keyring, log, life })
+      terminal.out(await greet({ config, project, environment, serving, log_file }))
+      await life.ended()
+      log.info('stopping')
+    } catch (error) {
+      if (!life.isInterruption(error)) throw error
+    } finally {
+      await life.close()
+    }
+    say('Stopped')
+    return life.exit_code
+  },
+}
+
+function progress(terminal: Terminal): (text: string) => void {
+  return (text) => terminal.out(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}`)
+}
+
+const hostOf = (config: Config): string => (config.database_urls && config.production ? '0.0.0.0' : 'localhost')
+
+/** Before the database is started: a port that is taken must leave nothing behind. */
+async function expectPorts(config: Config): Promise<void> {
+  await expectFreePort(httpQuestion(config, hostOf(config)))
+  await expectFreePort(metricsQuestion(config))
+}
+
+/** Brings schema and seed up to date, then checks all of it as every serving process does. */
+async function prepare(options: {
+  config: Config
+  project: Project
+  environment: Environment
+  say: (text: string) => void
+  life: Lifetime
+}): Promise<Keyring> {
+  const { config, project, environment, say, life } = options
+  const { connections } = environment
+  const migrations = migrationsOf(project)
+  const facts = { connections, migrations, production: config.production }
+  return withGuarded({ ...facts, keyring: null }, async (guarded) => {
+    const onWait = (reason: string) => say(`Waiting for the database (${reason})`)
+    await awaitDatabase(guarded, { limit_ms: WAIT_MS, onWait, signal: life.signal })
+    life.proceed()
+    if (connections.migrator) {
+      const applied = await migrate(connections.migrator, migrations, (step) => say(`Applying ${step}`))
+      if (applied.length === 0) say('The schema is up to date')
+      life.proceed()
+    }
+    await expectSound(guarded, ['database', 'role app', 'role worker', 'role steward', 'schema', 'walls'])
+    const isSealed = () => hasSigningKey(guarded)
+    const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
+    const context = { ...guarded, keyring, modules, project_root: project.root }
+    await seed(context, { demo: config.demo }, (step) => say(`Seeding: ${step}`))
+    await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'demo tenants'])
+    return keyring
+  })
+}
+
+function openLog(config: Config, file: string): Log {
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LOG_MAX_BYTES) fs.renameSync(file, `${file}.old`)
+  return createLog({ level: config.log_level, destination: file, name: 'start' })
+}
+
+function serveAll(options: {
+  config: Config
+  project: Project
+  environment: Environment
+  keyring: Keyring
+  log: Log
+  life: Lifetime
+}): Promise<Serving> {
+  const { config, environment, life, ...rest } = options
+  const http = httpQuestion(config, hostOf(config))
+  const { connections } = environment
+  return serve({ ...rest, config, connections, http, metrics: metricsQuestion(config), jobs: true }, life)
+}
+
+async function greet(options: {
+  config: Config
+  project: Project
+  environment: Environment
+  serving: Serving
+  log_file: string
+}): Promise<string> {
+  const { config, project, environment, serving, log_file } = options
+  return welcome({
+    version: project.version,
+    took_s: performance.now() / 1000,
+    url: config.public_url ?? `http://${shownHost(config.host ?? hostOf(config))}:${serving.port}`,
+    metrics_url: `http://${shownHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
+    data_dir: config.database_urls ? null : environment.home,
+    log_file,
+    tokens: config.demo ? await demoTokens(serving.kernel.issuer) : [],
+  })
+}
+
+/** An address that can be pasted: nobody can call 0.0.0.0 by that name. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

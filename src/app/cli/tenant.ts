@@ -1,0 +1,140 @@
+/** `tenant create|list|suspend|resume`: the operator's view of tenants. It never reads a tenant's own data. */
+import { mintApiKey } from '../../kernel/auth/api-key.ts'
+import { isTenantId } from '../../kernel/auth/token-verifier.ts'
+import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
+import { insertApiKey } from '../../modules/access/index.ts'
+import { CANARY_TENANT } from '../../modules/tenant/index.ts'
+import { findTenantBySlug, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
+import { createTenant } from '../seed.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { OPERATOR, type Operator, withOperator } from './operator.ts'
+import { table } from './table.ts'
+
+const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,99}$/
+const NAME_MAX = 200
+const SHOWN_TENANTS = 20
+
+const shown = ({ tenant_id, slug, name, state, demo, created_at }: TenantListing) => ({
+  tenant_id,
+  slug,
+  name,
+  state,
+  demo,
+  created_at,
+})
+
+/** By slug or id; an unknown one is answered with those there are. */
+export async function needTenant({ guarded }: Pick<Operator, 'guarded'>, slug: string): Promise<TenantListing> {
+  const [found, known] = await guarded.steward.read(SCOPE, async (tx) => [
+    await findTenantBySlug(tx, slug),
+    await listTenants(tx),
+  ])
+  if (found && found.tenant_id !== CANARY_TENANT) return found
+  const slugs = known.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map((tenant) => tenant.slug)
+  const more = slugs.length > SHOWN_TENANTS ? `, and ${slugs.length - SHOWN_TENANTS} more` : ''
+  const list = slugs.length === 0 ? 'there is none yet' : `there are ${slugs.slice(0, SHOWN_TENANTS).join(', ')}${more}`
+  throw new Error(`There is no tenant "${slug.slice(0, 100)}"; ${list}.`)
+}
+
+export const tenantList: Command = {
+  name: 'tenant list',
+  summary: 'List the tenants',
+  options: { json: { type: 'boolean', about: 'print JSON' } },
+  run: (invocation) =>
+    withOperator(invocation, { name: 'tenant' }, async ({ guarded }) => {
+      const all = await guarded.steward.read(SCOPE, listTenants)
+      const rows = all.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map(shown)
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      return 0
+    }),
+}
+
+export const tenantCreate: Command = {
+  name: 'tenant create',
+  summary: 'Create a tenant and its first API key',
+  about: `
+Prints the tenant id and, once, an API key with the role tenant_admin: POST /api/auth/token exchanges it for a token, and
+POST /api/users invites the first people. Four eyes are on for the actions of db/seed/tenant-defaults/policies.json.
+
+Example:
+  npx probity tenant create --slug acme --name 'Acme Bank'`,
+  options: {
+    slug: { type: 'string', value: 'SLUG', about: 'short name: lower-case letters, digits, - and _' },
+    name: { type: 'string', value: 'NAME', about: 'name for people' },
+    id: { type: 'string', value: 'UUID', about: 'tenant id, where your identity provider has one already' },
+    json: { type: 'boolean', about: 'print JSON' },
+  },
+  run: async (invocation) => {
+    const wanted = readTenant(invocation)
+    return withOperator(invocation, { name: 'tenant', needs_seed: true }, async (operator) => {
+      const { tenant_id, slug } = wanted
+      await expectNew(operator, wanted)
+      await createTenant(operator.seeding, { ...wanted, demo: false, four_eyes: true }, OPERATOR)
+      const key_id = uuidv7()
+      const minted = mintApiKey(tenant_id, key_id)
+      await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, (tx) =>
+        insertApiKey(tx, {
+          key_id,
+          name: 'First key, made with the tenant',
+          roles: ['tenant_admin'],
+          secret_hash: minted.secret_hash,
+          expires_in_days: null,
+        }),
+      )
+      const { terminal, args } = invocation
+      if (args.flag('json')) terminal.out(JSON.stringify({ tenant_id, slug, key_id, api_key: minted.text }, null, 2))
+      else terminal.out(`tenant_id  ${tenant_id}\napi_key    ${minted.text}`)
+      terminal.note('The API key is not shown again. Delete it once the tenant has administrators of its own.')
+      return 0
+    })
+  },
+}
+
+function readTenant({ args }: Invocation): { tenant_id: string; slug: string; name: string } {
+  const slug = args.needed('slug')
+  if (!SLUG.test(slug)) {
+    throw new UsageError('--slug must be 1 to 100 lower-case letters, digits, - or _, starting with a letter or digit.')
+  }
+  const name = args.needed('name').trim()
+  if (name.length === 0 || name.length > NAME_MAX || /\p{Cc}/u.test(name)) {
+    throw new UsageError(`--name must be 1 to ${NAME_MAX} characters on one line.`)
+  }
+  const tenant_id = args.text('id') ?? uuidv7()
+  if (!isTenantId(tenant_id) || tenant_id === CANARY_TENANT) {
+    throw new UsageError('--id must be a UUID in lower case, and not one that is reserved.')
+  }
+  return { tenant_id, slug, name }
+}
+
+async function expectNew({ guarded }: Operator, wanted: { tenant_id: string; slug: string }): Promise<void> {
+  const taken = await guarded.steward.read(SCOPE, async (tx) => ({
+    slug: await findTenantBySlug(tx, wanted.slug),
+    id: await findTenantBySlug(tx, wanted.tenant_id),
+  }))
+  if (taken.slug) throw new Error(`A tenant "${wanted.slug}" exists already (${taken.slug.tenant_id}).`)
+  if (taken.id) throw new Error(`A tenant with the id ${wanted.tenant_id} exists already ("${taken.id.slug}").`)
+}
+
+const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'], about: string): Command => ({
+  name: `tenant ${verb}`,
+  summary: verb === 'suspend' ? 'Lock a tenant out; nothing is deleted' : 'Let a suspended tenant in again',
+  about,
+  positionals: ['SLUG'],
+  run: (invocation) =>
+    withOperator(invocation, { name: 'tenant' }, async (operator) => {
+      const tenant = await needTenant(operator, invocation.args.positionals[0] as string)
+      const changed = await operator.guarded.steward.write(SCOPE, (tx) =>
+        updateTenantState(tx, tenant.tenant_id, state),
+      )
+      invocation.terminal.out(`${tenant.slug} is ${changed === 0 ? 'already ' : ''}${state}.`)
+      return 0
+    }),
+})
+
+export const tenantSuspend = stateCommand(
+  'suspend',
+  'suspended',
+  'Its tokens stop working in every process within five seconds; its data, jobs and schedules wait.',
+)
+export const tenantResume = stateCommand('resume', 'active', 'Takes effect in every process within five seconds.')

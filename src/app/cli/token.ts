@@ -1,0 +1,119 @@
+/** `token`: a token of the built-in issuer for one tenant, printed alone so that a script can use it. */
+import { createBuiltInIssuer } from '../../kernel/auth/built-in-issuer.ts'
+import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
+import type { Database } from '../../kernel/database/tx.ts'
+import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
+import { findUser, findUserByEmail, listUsers, type UserRow } from '../../modules/access/index.ts'
+import type { TenantListing } from '../queries.ts'
+import { type Command, type Invocation, UsageError, wholeNumber } from './command.ts'
+import { OPERATOR, withOperator } from './operator.ts'
+import { needTenant } from './tenant.ts'
+
+const DEFAULT_HOURS = 12
+const MAX_HOURS = 24
+/** Enough to find a fitting person in any tenant one tries things with; beyond it the person is made up. */
+const SEARCHED_USERS = 200
+
+interface Holder {
+  readonly principal: `user:${string}`
+  readonly name?: string
+  readonly roles: readonly string[]
+}
+
+export const token: Command = {
+  name: 'token',
+  summary: 'Print a token for a tenant',
+  about: `
+Prints only the token. Without --user it speaks for a person of the tenant who has all the roles named, or, where there is
+none, for a person who exists only in the token. Demo tenants get none with NODE_ENV=production.
+
+Examples:
+  npx probity token --tenant demo --role viewer
+  npx probity token --tenant acme --user ada@acme.example --hours 1
+  curl -s localhost:8000/api/auth/me -H "Authorization: Bearer $(npx probity token --tenant demo --role viewer)"`,
+  options: {
+    tenant: { type: 'string', value: 'SLUG', about: 'slug or id of the tenant' },
+    role: { type: 'string', multiple: true, value: 'ROLE', about: `one of ${roles.join(', ')}` },
+    user: {
+      type: 'string',
+      value: 'WHO',
+      about: 'email address or id of a user; without --role, with the roles they have',
+    },
+    hours: { type: 'string', value: 'N', about: `life of the token, 1 to ${MAX_HOURS} (default ${DEFAULT_HOURS})` },
+  },
+  run: async (invocation) => {
+    const wanted = readWish(invocation)
+    return withOperator(invocation, { name: 'token', needs_seed: true, signs: true }, async (operator) => {
+      const tenant = await needTenant(operator, wanted.tenant)
+      if (tenant.demo && invocation.config().production) {
+        throw new Error(`${tenant.slug} is a demo tenant, and with NODE_ENV=production those get no tokens.`)
+      }
+      if (tenant.state === 'suspended') {
+        throw new Error(`${tenant.slug} is suspended: run "npx probity tenant resume ${tenant.slug}" first.`)
+      }
+      const holder = await findHolder(operator.guarded.app, tenant, wanted)
+      const issuer = createBuiltInIssuer(operator.guarded.app, operator.keyring)
+      const lifetime_s = wanted.hours * 3600
+      const minted = await issuer.mint({ ...holder, tenant_id: tenant.tenant_id, lifetime_s })
+      invocation.terminal.out(minted.token)
+      return 0
+    })
+  },
+}
+
+interface Wish {
+  readonly tenant: string
+  readonly roles: readonly Role[]
+  readonly user: string | undefined
+  readonly hours: number
+}
+
+function readWish({ args }: Invocation): Wish {
+  const tenant = args.needed('tenant')
+  const user = args.text('user')
+  const named = [...new Set(args.texts('role'))]
+  const unknown = named.find((name) => !isRole(name))
+  if (unknown !== undefined) {
+    throw new Error(`"${unknown.slice(0, 100)}" is not a role; the roles are ${roles.join(', ')}.`)
+  }
+  if (named.length === 0 && user === undefined) throw new UsageError('--role is missing; without --user it is needed.')
+  const hours = args.text('hours')
+  return {
+    tenant,
+    user,
+    roles: named.filter(isRole),
+    hours: hours === undefined ? DEFAULT_HOURS : wholeNumber('hours', hours, 1, MAX_HOURS),
+  }
+}
+
+async function findHolder(app: Database, tenant: TenantListing, wish: Wish): Promise<Holder> {
+  const scope = { tenant_id: tenant.tenant_id, actor: OPERATOR }
+  if (wish.user !== undefined) {
+    const who = wish.user
+    const user = await app.one(scope, (tx) =>
+      isUuid(who) ? findUser(tx, who) : findUserByEmail(tx, who.toLowerCase()),
+    )
+    if (!user) throw new Error(`${tenant.slug} has no user "${who.slice(0, 100)}".`)
+    if (user.state === 'inactive') throw new Error(`${user.name} of ${tenant.slug} is deactivated.`)
+    return asHolder(user, wish.roles.length > 0 ? wish.roles : user.roles)
+  }
+  const filter = { state: 'active', role: wish.roles[0] ?? null }
+  const users = await app.one(scope, (tx) => listUsers(tx, filter, null, SEARCHED_USERS))
+  const user = closest(users, wish.roles)
+  return user ? asHolder(user, wish.roles) : { principal: `user:${uuidv7()}`, roles: wish.roles }
+}
+
+const asHolder = (user: UserRow, held: readonly string[]): Holder => ({
+  principal: `user:${user.user_id}`,
+  name: user.name,
+  roles: held,
+})
+
+/** Of those who have all the roles, the one with the fewest others. */
+export function closest<U extends { readonly roles: readonly string[] }>(
+  users: readonly U[],
+  wanted: readonly string[],
+): U | undefined {
+  const fitting = users.filter((user) => wanted.every((role) => user.roles.includes(role)))
+  return fitting.sort((one, two) => one.roles.length - two.roles.length)[0]
+}

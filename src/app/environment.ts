@@ -1,0 +1,199 @@
+/**
+ * Turns configuration into what a process works with: connections as each role, to the embedded server or an external
+ * one, and the keyring of the master keys. It decides who may start the embedded server; it reads no tenant data.
+ */
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import type pg from 'pg'
+import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '../kernel/seal.ts'
+import type { Config } from './config.ts'
+import { resolveDataDir } from './embedded/data-dir.ts'
+import { connectEmbedded, type Embedded, EmbeddedInUse, startEmbedded } from './embedded/launcher.ts'
+import type { LoginRole } from './embedded/roles.ts'
+import type { Project } from './project.ts'
+
+export interface Connections {
+  readonly app: pg.PoolConfig
+  readonly worker: pg.PoolConfig
+  readonly steward: pg.PoolConfig
+  /** Null on an external server unless MIGRATOR_DATABASE_URL is set. */
+  readonly migrator: pg.PoolConfig | null
+}
+
+export interface Environment {
+  readonly connections: Connections
+  /** Where this installation keeps files of its own: the master key of a development machine, the log of `start`. */
+  readonly home: string
+  /** Starts the embedded server again if it died; false when there was nothing to do. */
+  revive(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/**
+ * What a process may do with the embedded server. `own`: start it and be the one instance on its data. `borrow`: use the
+ * running one, or start it for a moment. `attach`: use the running one only.
+ */
+export type Claim = 'own' | 'borrow' | 'attach'
+
+export class NotRunning extends Error {
+  override readonly name = 'NotRunning'
+}
+
+export interface EnvironmentOptions {
+  readonly config: Config
+  readonly project: Project
+  readonly claim: Claim
+  /** Whether an empty data folder may be filled. */
+  readonly may_create?: boolean
+  readonly name: string
+  readonly onStep?: (text: string) => void
+}
+
+/** The folder as it is configured; whether it exists and can be used is not asked here. */
+export function findHome(config: Config, project: Project): { dir: string; moved: string | null } {
+  if (config.database_urls === null) {
+    return resolveDataDir({ PROBITY_DATA_DIR: config.data_dir ?? undefined }, project.root)
+  }
+  return { dir: path.resolve(config.data_dir ?? path.join(project.root, '.probity')), moved: null }
+}
+
+export const hasDatabase = (home: string): boolean => fs.existsSync(path.join(home, 'pg/PG_VERSION'))
+
+export async function openEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const { config, project, name } = options
+  const home = findHome(config, project)
+  const { database_urls } = config
+  if (database_urls) {
+    const external = (url: string): pg.PoolConfig => ({
+      connectionString: url,
+      application_name: `probity ${name}`,
+      keepAlive: true,
+    })
+    return {
+      home: home.dir,
+      connections: {
+        app: external(database_urls.app),
+        worker: external(database_urls.worker),
+        steward: external(database_urls.steward),
+        migrator: database_urls.migrator === null ? null : external(database_urls.migrator),
+      },
+      revive: async () => false,
+      close: async () => {},
+    }
+  }
+  if (home.moved) options.onStep?.(home.moved)
+  const running = options.claim === 'own' ? null : await connectOrExplain(home.dir)
+  if (running) return { ...over(running, name), home: home.dir, revive: async () => false, close: async () => {} }
+  if (options.claim === 'attach') {
+    throw new NotRunning(
+      `No database runs on ${home.dir}. Run "npx probity start" there first, or set DATABASE_URL, WORKER_DATABASE_URL and ` +
+        'STEWARD_DATABASE_URL to use a server of your own.',
+    )
+  }
+  if (!options.may_create && !hasDatabase(home.dir)) {
+    throw new Error(`There is no database in ${home.dir} yet. Run "npm start" first.`)
+  }
+  return startOwn(options, home.dir)
+}
+
+async function startOwn(options: EnvironmentOptions, dataDir: string): Promise<Environment> {
+  const { config, project, name, onStep } = options
+  const start = () =>
+    startEmbedded({
+      dataDir,
+      projectRoot: project.root,
+      // Room for every pool of this process, and for the tools and workers beside it.
+      maxConnections: Math.max(100, config.pool_size * 2 + 40),
+      ...(onStep && { onStep }),
+    })
+  let embedded = await start()
+  return {
+    ...over(embedded, name),
+    home: embedded.dataDir,
+    revive: async () => {
+      const before = embedded
+      try {
+        embedded = await start()
+      } catch (error) {
+        // Held by our own, living connection: the server is there after all.
+        if (error instanceof EmbeddedInUse) return false
+        throw error
+      }
+      // Its server is gone; this only lets go of the dead connection.
+      await before.stop().catch(() => {})
+      return true
+    },
+    close: () => embedded.stop(),
+  }
+}
+
+function over(embedded: Pick<Embedded, 'url'>, name: string): Pick<Environment, 'connections'> {
+  const as = (role: LoginRole): pg.PoolConfig => ({ ...embedded.url(role), application_name: `probity ${name}` })
+  return { connections: { app: as('app'), worker: as('worker'), steward: as('steward'), migrator: as('migrator') } }
+}
+
+async function connectOrExplain(dir: string): Promise<Omit<Embedded, 'stop'> | null> {
+  try {
+    return await connectEmbedded(dir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new Error(`The data folder ${dir} belongs to another user. Run this as the user that started Probity.`, {
+      cause: error,
+    })
+  }
+}
+
+/** The files in order of use: the first seals, the others only open. */
+export function masterKeyFiles(config: Config, home: string): readonly string[] {
+  return config.master_key_files.length > 0 ? config.master_key_files : [path.join(home, 'master.key')]
+}
+
+export function loadKeyring(config: Config, home: string): Keyring {
+  return createKeyring(masterKeyFiles(config, home).map(readKey))
+}
+
+function readKey(file: string): Buffer {
+  try {
+    return loadMasterKeyFile(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw nameFile(file, error as Error)
+    throw new Error(
+      `The master key file ${file} is missing. Restore it from a backup. If it is lost, everything sealed with it is lost ` +
+        `too: make a new one (openssl rand -hex 32 > ${file}; chmod 600 ${file}), then run "npx probity keys rotate".`,
+    )
+  }
+}
+
+const nameFile = (file: string, error: Error): Error =>
+  error.message.includes(file) ? error : new Error(`${file}: ${error.message}`, { cause: error })
+
+/** For the commands that may make the first master key of a development machine; a lost one is never silently replaced. */
+export async function ensureKeyring(
+  config: Config,
+  home: string,
+  options: { isSealed: () => Promise<boolean>; onStep: (text: string) => void },
+): Promise<Keyring> {
+  const [file] = masterKeyFiles(config, home)
+  const isMissing = config.master_key_files.length === 0 && file !== undefined && !fs.existsSync(file)
+  // Beside values that another key sealed, a new one would look right and open nothing.
+  if (isMissing && !(await options.isSealed())) {
+    createMasterKey(file)
+    options.onStep(`Made the master key ${file}`)
+  }
+  return loadKeyring(config, home)
+}
+
+function createMasterKey(file: string): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const draft = `${file}.${randomUUID()}`
+  createMasterKeyFile(draft)
+  try {
+    // A link never replaces: of two racing starts both go on with the key of the first.
+    fs.linkSync(draft, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    fs.unlinkSync(draft)
+  }
+}

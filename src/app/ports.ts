@@ -1,0 +1,64 @@
+/** Asks whether a port can be had before anything is started for it, and says in one sentence why not. */
+import dns from 'node:dns/promises'
+import net from 'node:net'
+
+export interface PortQuestion {
+  readonly port: number
+  readonly host: string
+  /** The setting that chooses another, for the sentence. */
+  readonly setting: 'PORT' | 'PROBITY_METRICS_PORT'
+}
+
+/** Without IPv6, or outside its own addresses, "localhost" still names one that is not there. */
+const absentCodes = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+export async function expectFreePort(question: PortQuestion): Promise<void> {
+  const fault = await findPortFault(question)
+  if (fault) throw new Error(fault)
+}
+
+export async function findPortFault(question: PortQuestion): Promise<string | null> {
+  const { port, host } = question
+  if (port === 0) return null
+  const hostSetting = question.setting === 'PORT' ? 'HOST' : 'PROBITY_METRICS_HOST'
+  const addresses = await dns.lookup(host, { all: true }).catch(() => [])
+  if (addresses.length === 0) return `${hostSetting}=${host} is not a name or address this machine knows.`
+  const failures = (await Promise.all(addresses.map(({ address }) => tryListen(port, address)))).filter(
+    (error) => error !== null,
+  )
+  const [first] = failures.filter(({ code }) => !absentCodes.has(code ?? ''))
+  if (first) return portSentence(first, question, await whoAnswers(question))
+  if (failures.length < addresses.length) return null
+  return `${hostSetting}=${host} is not an address of this machine.`
+}
+
+/** The same sentence for a port that was taken between the question and the start. */
+export function portSentence(error: NodeJS.ErrnoException, question: PortQuestion, holder?: 'probity' | null): string {
+  const { port, setting } = question
+  const other = `choose another port, for example ${setting}=${port + 1 > 65535 ? 8001 : port + 1}`
+  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: ${other}.`
+  if (error.code !== 'EADDRINUSE') return `Port ${port} cannot be used (${error.message}): ${other}.`
+  if (holder === 'probity') return `Probity is already running on port ${port}: stop it first, or ${other}.`
+  return `Port ${port} is already in use by another program: stop it first, or ${other}.`
+}
+
+/** Only Probity answers its health question this way. */
+export async function whoAnswers({ port, host, setting }: PortQuestion): Promise<'probity' | null> {
+  if (setting !== 'PORT') return null
+  const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const at = net.isIPv6(reachable) ? `[${reachable}]` : reachable
+  try {
+    const reply = await fetch(`http://${at}:${port}/api/health`, { signal: AbortSignal.timeout(1000) })
+    const body = (await reply.json()) as { status?: unknown; uptime_s?: unknown }
+    return body.status === 'ok' && typeof body.uptime_s === 'number' ? 'probity' : null
+  } catch {
+    return null
+  }
+}
+
+function tryListen(port: number, address: string): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const probe = net.createServer().once('error', resolve)
+    probe.listen({ port, host: address, exclusive: true }, () => probe.close(() => resolve(null)))
+  })
+}

@@ -1,0 +1,56 @@
+/** Facts about this copy of the program: where it lives, which version it is, which migrations it brings. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { latestVersion, type Migration, readMigrations } from '../kernel/database/migrations.ts'
+import type { BuildFacts } from '../kernel/kernel.ts'
+
+export interface Project {
+  readonly root: string
+  readonly version: string
+  readonly engines: string
+}
+
+/** Upwards from this file, which runs from src/app as well as from the bundle in dist. */
+function findRoot(from: string): string {
+  if (fs.existsSync(path.join(from, 'package.json'))) return from
+  const parent = path.dirname(from)
+  if (parent === from) throw new Error('package.json was not found above the program.')
+  return findRoot(parent)
+}
+
+export function readProject(): Project {
+  const root = findRoot(import.meta.dirname)
+  const { version, engines } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    version: string
+    engines: { node: string }
+  }
+  return { root, version, engines: engines.node }
+}
+
+export const migrationsOf = (project: Project): Migration[] => readMigrations(path.join(project.root, 'db/migrations'))
+
+export function buildFacts(project: Project): BuildFacts {
+  return {
+    version: project.version,
+    commit: findCommit(path.join(project.root, '.git')),
+    node: process.version,
+    schema_version: latestVersion(migrationsOf(project)),
+  }
+}
+
+/** Null outside a clone: a deployed copy has no history. */
+function findCommit(git: string): string | null {
+  const read = (name: string) => {
+    const file = path.join(git, name)
+    return fs.statSync(file, { throwIfNoEntry: false })?.isFile() ? fs.readFileSync(file, 'utf8') : ''
+  }
+  try {
+    const head = read('HEAD').trim()
+    const ref = /^ref: (.+)$/.exec(head)?.[1]
+    if (ref === undefined) return /^[0-9a-f]{40}$/.test(head) ? head : null
+    const packed = read('packed-refs').split('\n')
+    return read(ref).trim() || (packed.find((line) => line.endsWith(` ${ref}`))?.slice(0, 40) ?? null)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * What a serving process runs: the HTTP server, the job runner, or both, and its metrics. Everything that is opened is
+ * registered with the lifetime in the order in which it must be closed again.
+ */
+import type http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HttpServer } from '../kernel/http/server.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Log } from '../kernel/log.ts'
+import { serveMetrics } from '../kernel/metrics.ts'
+import type { Keyring } from '../kernel/seal.ts'
+import { installAssets } from './assets.ts'
+import type { Config } from './config.ts'
+import type { Connections } from './environment.ts'
+import type { Lifetime } from './lifetime.ts'
+import { type PortQuestion, portSentence } from './ports.ts'
+import { buildFacts, type Project } from './project.ts'
+import { createRuntime, type Runtime } from './runtime.ts'
+
+export interface ServeOptions {
+  readonly config: Config
+  readonly project: Project
+  readonly connections: Connections
+  readonly keyring: Keyring
+  readonly log: Log
+  /** Null: this process answers no requests. */
+  readonly http: PortQuestion | null
+  readonly metrics: PortQuestion
+  readonly jobs: boolean
+}
+
+export interface Serving {
+  readonly kernel: Kernel
+  readonly port: number | null
+  readonly metrics_port: number
+}
+
+const HTTP_CLOSE_MS = 20_000
+const JOB_GRACE_MS = 10_000
+const POOL_CLOSE_MS = 5000
+/** Beyond its own limit, for the forcing that follows it. */
+const MARGIN_MS = 5000
+
+export const httpQuestion = (config: Config, host: string): PortQuestion => ({
+  port: config.port,
+  host: config.host ?? host,
+  setting: 'PORT',
+})
+
+export const metricsQuestion = (config: Config): PortQuestion => ({
+  port: config.metrics_port,
+  host: config.metrics_host,
+  setting: 'PROBITY_METRICS_PORT',
+})
+
+export async function serve(options: ServeOptions, life: Lifetime): Promise<Serving> {
+  const { config, log } = options
+  const runtime = openRuntime(options)
+  life.onEnd(null, POOL_CLOSE_MS, () => runtime.close())
+
+  const metrics = await orPortSentence(options.metrics, (port, host) => serveMetrics(runtime.metrics, port, host))
+  life.onEnd(null, MARGIN_MS, async () => {
+    metrics.close()
+    metrics.closeAllConnections()
+  })
+  life.proceed()
+
+  if (options.jobs) {
+    const runner = runtime.createRunner(config.worker_slots)
+    runner.start()
+    life.onEnd('Stopping the jobs', JOB_GRACE_MS + MARGIN_MS, () => runner.stop(JOB_GRACE_MS))
+  }
+  let port: number | null = null
+  if (options.http) {
+    const server = await runtime.createServer()
+    life.onEnd('Finishing open requests', config.drain_ms + HTTP_CLOSE_MS + MARGIN_MS, () =>
+      closeServer(server, config.drain_ms),
+    )
+    // At once, not in its turn: whoever balances the load should learn first.
+    life.signal.addEventListener('abort', () => server.drain(), { once: true })
+    port = await orPortSentence(options.http, (at, host) => server.listen(at, host))
+  }
+  life.proceed()
+  log.info({ port, metrics_port: portOf(metrics), jobs: options.jobs }, 'serving')
+  return { kernel: runtime.kernel, port, metrics_port: portOf(metrics) }
+}
+
+function openRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Runtime {
+  return createRuntime({
+    connections,
+    keyring,
+    log,
+    build: buildFacts(project),
+    issuers: config.issuers,
+    public_url: config.public_url,
+    cors_origins: config.cors_origins,
+    trusted_proxies: config.trusted_proxies,
+    pool_size: config.pool_size,
+    prepared_statements: config.prepared_statements,
+    statement_timeout_ms: config.statement_timeout_ms,
+    upload_max_bytes: config.upload_max_bytes,
+    strict: false,
+    ...(http && { assets: (app) => installAssets(app, project.root) }),
+  })
+}
+
+/** Keeps answering for a while, takes no new connections, then waits for the open ones, but not for ever. */
+async function closeServer(server: HttpServer, drain_ms: number): Promise<void> {
+  server.drain()
+  await sleep(drain_ms)
+  const force = setTimeout(() => server.app.server.closeAllConnections(), HTTP_CLOSE_MS)
+  await server.close()
+  clearTimeout(force)
+}
+
+async function orPortSentence<T>(
+  question: PortQuestion,
+  listen: (port: number, host: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen(question.port, question.host)
+  } catch (error) {
+    throw new Error(portSentence(error as NodeJS.ErrnoException, question), { cause: error })
+  }
+}
+
+const portOf = (server: http.Server): number => (server.address() as AddressInfo).port

@@ -1,0 +1,229 @@
+/** The chain in memory: what fits is intact, and every tampering is found where it happened. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createKeyring } from '../seal.ts'
+import { uuidv7 } from '../uuid.ts'
+import { type AuditEvent, checkpointFits, createAuditKeys, eventHash, GENESIS, linkHash } from './chain.ts'
+import { verifyExport } from './export-file.ts'
+import type { EventRow, LinkRow } from './queries.ts'
+import { ChainWalk } from './verify.ts'
+
+const keys = createAuditKeys(createKeyring(Buffer.alloc(32, 3)))
+const tenant_id = '00000000-0000-7000-8000-0000000000a1'
+const at = '2026-01-01T00:00:00.000000Z'
+
+function makeEvent(n: number): EventRow {
+  const event: AuditEvent = {
+    tenant_id,
+    event_id: uuidv7(),
+    recorded_at: at,
+    actor: `user:${n % 3}`,
+    operation: 'updateThing',
+    object_type: 'things',
+    object_id: String(n),
+    request_id: null,
+    detail: JSON.stringify({ n }),
+  }
+  return { ...event, mac: keys.eventMac(event), txid: n }
+}
+
+interface Stored {
+  events: EventRow[]
+  links: LinkRow[]
+}
+
+function makeChain(count: number): Stored {
+  const events = Array.from({ length: count }, (_, i) => makeEvent(i + 1))
+  const links: LinkRow[] = []
+  let prev_hash = GENESIS
+  events.forEach((event, i) => {
+    const hash = linkHash(prev_hash, i + 1, eventHash(event))
+    links.push({ seq: i + 1, event_id: event.event_id, prev_hash, hash })
+    prev_hash = hash
+  })
+  return { events, links }
+}
+
+function headOf({ events, links }: Stored) {
+  const last = links.at(-1) as LinkRow
+  const event = events.at(-1) as EventRow
+  const end = { seq: last.seq, hash: last.hash }
+  return { ...end, mac: keys.headMac(tenant_id, end), last_txid: event.txid, last_event_id: event.event_id }
+}
+
+function verify(stored: Stored, head: ReturnType<typeof headOf> | undefined) {
+  const walk = new ChainWalk(keys, [], keys.public_key)
+  const byId = new Map(stored.events.map((event) => [event.event_id, event]))
+  for (const link of [...stored.links].sort((a, b) => a.seq - b.seq))
+    walk.link({ ...link, event: byId.get(link.event_id) ?? null })
+  const linked = new Set(stored.links.map(({ event_id }) => event_id))
+  for (const event of stored.events) if (!linked.has(event.event_id)) walk.unlinked(event, head)
+  walk.head(head, (end) => keys.headMac(tenant_id, end))
+  return walk.finish(0)
+}
+
+describe('the chain', () => {
+  test('an untouched one is intact, and its unsealed tail is counted', () => {
+    const stored = makeChain(50)
+    const head = headOf(stored)
+    stored.events.push(makeEvent(51))
+    expect(verify(stored, head)).toMatchObject({ intact: true, events: 50, head_seq: 50, unsealed: 1, faults: [] })
+  })
+
+  const size = 12
+  const original = makeChain(size)
+  const head = headOf(original)
+  const planted = makeEvent(999)
+  const place = fc.integer({ min: 1, max: size })
+  const member = fc.constantFrom(
+    'recorded_at',
+    'actor',
+    'operation',
+    'object_type',
+    'object_id',
+    'detail',
+    'mac',
+    'event_id',
+  )
+  const tampering = fc.oneof(
+    fc.record({ kind: fc.constant('edit event' as const), place, member, text: fc.string({ minLength: 1 }) }),
+    fc.record({ kind: fc.constant('delete event' as const), place }),
+    fc.record({ kind: fc.constant('delete link' as const), place }),
+    fc.record({
+      kind: fc.constant('edit link' as const),
+      place,
+      member: fc.constantFrom('hash', 'prev_hash'),
+      nibble: fc.integer({ min: 0, max: 63 }),
+    }),
+    fc.record({ kind: fc.constant('swap links' as const), place, other: place }),
+    fc.record({ kind: fc.constant('plant event' as const), place }),
+    fc.record({ kind: fc.constant('truncate' as const), place }),
+  )
+
+  test('ten thousand random tamperings are all detected, at or next to their place', () => {
+    fc.assert(
+      fc.property(tampering, (change) => {
+        const stored = { events: [...original.events], links: [...original.links] }
+        const i = change.place - 1
+        const event = stored.events[i] as EventRow
+        const link = stored.links[i] as LinkRow
+        let where = change.place
+        if (change.kind === 'edit event') {
+          const before = event[change.member as 'actor']
+          stored.events[i] = { ...event, [change.member]: `${change.text}${before}` }
+        } else if (change.kind === 'delete event') stored.events.splice(i, 1)
+        else if (change.kind === 'delete link') stored.links.splice(i, 1)
+        else if (change.kind === 'edit link') {
+          const text = link[change.member as 'hash']
+          const flipped = text[change.nibble] === '0' ? '1' : '0'
+          stored.links[i] = {
+            ...link,
+            [change.member]: text.slice(0, change.nibble) + flipped + text.slice(change.nibble + 1),
+          }
+        } else if (change.kind === 'swap links') {
+          fc.pre(change.place !== change.other)
+          const other = stored.links[change.other - 1] as LinkRow
+          stored.links[i] = { ...link, event_id: other.event_id }
+          stored.links[change.other - 1] = { ...other, event_id: link.event_id }
+          where = Math.min(change.place, change.other)
+        } else if (change.kind === 'plant event') {
+          stored.events.push({ ...planted, txid: event.txid, event_id: `00000000${planted.event_id.slice(8)}` })
+        } else {
+          stored.links.splice(i)
+          where = change.place - 1
+        }
+        const result = verify(stored, head)
+        expect(result.intact).toBe(false)
+        if (change.kind === 'plant event') expect(result.faults.some(({ event_id }) => event_id !== null)).toBe(true)
+        else expect(result.faults.some(({ seq }) => seq !== null && Math.abs(seq - where) <= 1)).toBe(true)
+      }),
+      { numRuns: 10_000, seed: 20_261 },
+    )
+  })
+
+  test('the end of the chain cannot be moved by someone without the key', () => {
+    const stored = makeChain(10)
+    stored.links.splice(6)
+    stored.events.splice(6)
+    const last = stored.links.at(-1) as LinkRow
+    const forged = { ...headOf(makeChain(10)), seq: last.seq, hash: last.hash }
+    expect(verify(stored, forged).faults).toContainEqual(expect.objectContaining({ fault: 'head_altered' }))
+    expect(verify(stored, undefined).faults).toContainEqual(expect.objectContaining({ fault: 'head_altered' }))
+  })
+})
+
+describe('checkpoints', () => {
+  const stored = makeChain(5)
+  const end = { seq: 5, hash: (stored.links[4] as LinkRow).hash }
+  const checkpoint = keys.signCheckpoint(tenant_id, end, at)
+
+  test('verify with the public key alone, and only as they were signed', () => {
+    expect(checkpointFits(checkpoint, keys.public_key)).toBe(true)
+    expect(checkpointFits({ ...checkpoint, seq: 4 }, keys.public_key)).toBe(false)
+    expect(checkpointFits({ ...checkpoint, hash: GENESIS }, keys.public_key)).toBe(false)
+    expect(checkpointFits({ ...checkpoint, tenant_id: uuidv7() }, keys.public_key)).toBe(false)
+    const other = createAuditKeys(createKeyring(Buffer.alloc(32, 4)))
+    expect(checkpointFits(checkpoint, other.public_key)).toBe(false)
+    expect(checkpointFits(checkpoint, 'not a key')).toBe(false)
+  })
+
+  test('show a truncation even when head and events were removed too', () => {
+    const walk = new ChainWalk(keys, [checkpoint], keys.public_key)
+    for (const [i, link] of stored.links.slice(0, 3).entries())
+      walk.link({ ...link, event: stored.events[i] as EventRow })
+    expect(walk.finish(1).faults).toEqual([expect.objectContaining({ fault: 'chain_truncated', seq: 5 })])
+  })
+})
+
+describe('an exported file', () => {
+  const stored = makeChain(20)
+  const lines = (): string[] => {
+    const end = { seq: 20, hash: (stored.links[19] as LinkRow).hash }
+    const manifest = {
+      line: 'manifest',
+      format: 'probity-audit-export/1',
+      tenant_id,
+      public_key: keys.public_key,
+      key_id: keys.key_id,
+      first_seq: 1,
+      last_seq: 20,
+    }
+    const links = stored.links.map((link, i) => {
+      const { mac: _mac, txid: _txid, ...event } = stored.events[i] as EventRow
+      return { line: 'link', ...link, event }
+    })
+    return [manifest, ...links, { line: 'end', ...keys.signCheckpoint(tenant_id, end, at) }].map((line) =>
+      JSON.stringify(line),
+    )
+  }
+  const check = (text: string[], key?: string) =>
+    verifyExport(
+      (async function* () {
+        yield* text
+      })(),
+      key,
+    )
+
+  test('verifies, with the key the examiner holds too', async () => {
+    expect(await check(lines())).toMatchObject({ intact: true, events: 20, tenant_id })
+    expect((await check(lines(), keys.public_key)).intact).toBe(true)
+    const other = createAuditKeys(createKeyring(Buffer.alloc(32, 4)))
+    expect((await check(lines(), other.public_key)).intact).toBe(false)
+  })
+
+  test('cut short, damaged or empty, it is refused with a sentence', async () => {
+    await expect(check([])).rejects.toThrow('The file is empty.')
+    await expect(check(lines().slice(0, -1))).rejects.toThrow('cut short')
+    await expect(check([...lines().slice(0, 5), '{"line":', ...lines().slice(5)])).rejects.toThrow('Line 6 is not JSON')
+    await expect(check(lines().slice(1))).rejects.toThrow('The first line must be the manifest')
+  })
+
+  test('without, with altered or with exchanged lines, it names the place', async () => {
+    const without = lines().filter((_, i) => i !== 7)
+    expect((await check(without)).faults).toContainEqual(expect.objectContaining({ fault: 'link_missing', seq: 7 }))
+    const altered = lines().map((line, i) => (i === 4 ? line.replace('"actor":"user:', '"actor":"user:9') : line))
+    expect((await check(altered)).faults).toContainEqual(expect.objectContaining({ fault: 'event_altered', seq: 4 }))
+    const shorter = [...lines().slice(0, 16), ...lines().slice(-1)]
+    expect((await check(shorter)).faults).toContainEqual(expect.objectContaining({ fault: 'chain_truncated', seq: 20 }))
+  })
+})

@@ -1,0 +1,122 @@
+/** Verifies an exported audit file with nothing but its public key: no database, no service, no secret. */
+import { type AuditEvent, type Checkpoint, checkpointFits } from './chain.ts'
+import { ChainWalk, type Verification } from './verify.ts'
+
+interface Manifest {
+  readonly format: string
+  readonly tenant_id: string
+  readonly public_key: string
+  readonly key_id: string
+  readonly first_seq: number
+  readonly last_seq: number
+}
+type Line =
+  | ({ readonly line: 'manifest' } & Manifest)
+  | {
+      readonly line: 'link'
+      readonly seq: number
+      readonly event_id: string
+      readonly prev_hash: string
+      readonly hash: string
+      readonly event: AuditEvent | null
+    }
+  | ({ readonly line: 'checkpoint' } & Checkpoint)
+  | ({ readonly line: 'end' } & Checkpoint)
+
+export interface FileVerification extends Verification {
+  readonly tenant_id: string
+  readonly key_id: string
+  readonly first_seq: number
+  readonly last_seq: number
+}
+
+export class ExportUnreadable extends Error {
+  override readonly name = 'ExportUnreadable'
+}
+
+function parse(text: string, number: number): Line {
+  try {
+    return JSON.parse(text) as Line
+  } catch {
+    throw new ExportUnreadable(`Line ${number} is not JSON: the file is damaged or not an audit export.`)
+  }
+}
+
+/**
+ * `trusted_key` is the public key the examiner already holds; without it the file's own key is used, which proves that the
+ * file is consistent but not who signed it.
+ */
+export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: string): Promise<FileVerification> {
+  let manifest: Manifest | undefined
+  let walk: ChainWalk | undefined
+  let end: Checkpoint | undefined
+  let number = 0
+  const later: Checkpoint[] = []
+  const hashes = new Map<number, string>()
+  let previous: { seq: number; hash: string } | undefined
+  for await (const text of lines) {
+    number++
+    if (text === '') continue
+    const line = parse(text, number)
+    if (end) throw new ExportUnreadable(`Line ${number} stands after the end.`)
+    if (line.line === 'manifest') {
+      if (manifest) throw new ExportUnreadable(`Line ${number} is a second manifest.`)
+      if (line.format !== 'probity-audit-export/1')
+        throw new ExportUnreadable(`The format ${String(line.format).slice(0, 50)} is not known.`)
+      manifest = line
+      continue
+    }
+    if (!manifest) throw new ExportUnreadable('The first line must be the manifest: this is not an audit export.')
+    if (line.line === 'link') {
+      // The first link states what it follows; what came before it is vouched for by earlier checkpoints, not by this file.
+      walk ??= new ChainWalk(null, [], manifest.public_key, { seq: manifest.first_seq - 1, hash: line.prev_hash })
+      walk.link(line)
+      hashes.set(line.seq, line.hash)
+      previous = { seq: line.seq, hash: line.hash }
+    } else if (line.line === 'checkpoint') later.push(line)
+    else end = line
+  }
+  if (!manifest) throw new ExportUnreadable('The file is empty.')
+  if (!end) throw new ExportUnreadable('The signed end is missing: the file was cut short.')
+  const public_key = trusted_key ?? manifest.public_key
+  const faults = [...(walk?.finish(0).faults ?? [])]
+  for (const checkpoint of [...later, end]) {
+    if (!checkpointFits(checkpoint, public_key)) {
+      faults.push({
+        seq: checkpoint.seq,
+        event_id: null,
+        fault: 'checkpoint_altered',
+        detail: `checkpoint ${checkpoint.seq} is not signed by the expected key`,
+      })
+    } else if (checkpoint.tenant_id !== manifest.tenant_id) {
+      faults.push({
+        seq: checkpoint.seq,
+        event_id: null,
+        fault: 'checkpoint_contradicted',
+        detail: 'it speaks of another tenant',
+      })
+    } else if (hashes.size > 0 && hashes.get(checkpoint.seq) !== checkpoint.hash) {
+      const missing = !hashes.has(checkpoint.seq)
+      faults.push({
+        seq: checkpoint.seq,
+        event_id: null,
+        fault: missing ? 'chain_truncated' : 'checkpoint_contradicted',
+        detail: missing ? `link ${checkpoint.seq} is not in the file` : 'the chain in the file has another hash here',
+      })
+    }
+  }
+  return {
+    intact: faults.length === 0,
+    events: hashes.size,
+    head_seq: previous?.seq ?? end.seq,
+    head_hash: previous?.hash ?? end.hash,
+    checkpoints: later.length + 1,
+    unsealed: 0,
+    faults,
+    faults_total: faults.length,
+    tenant_id: manifest.tenant_id,
+    key_id: manifest.key_id,
+    first_seq: manifest.first_seq,
+    last_seq: manifest.last_seq,
+  }
+}

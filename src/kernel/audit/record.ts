@@ -1,0 +1,102 @@
+/** Records one event for one change, in the transaction of that change. What a handler says of before and after is hashed or, for configuration, shown. */
+import { canonicalJson } from '../canonical-json.ts'
+import type { Tx } from '../database/tx.ts'
+import type { Route } from '../route.ts'
+import { uuidv7 } from '../uuid.ts'
+import type { AuditEvent, AuditKeys } from './chain.ts'
+import { deferEvent } from './queries.ts'
+
+/** What a handler may add to its own event. */
+export interface AuditNotes {
+  /** Configuration: the members that differ are kept in the clear. */
+  configuration(before: object | null, after: object): void
+  /** Records that may hold personal data: only keyed hashes of before and after are kept. */
+  record(before: object | null, after: object): void
+}
+
+export class CollectedNotes implements AuditNotes {
+  #detail: Record<string, unknown> = {}
+  readonly #keys: AuditKeys
+
+  constructor(keys: AuditKeys) {
+    this.#keys = keys
+  }
+
+  configuration(before: object | null, after: object): void {
+    this.record(before, after)
+    this.#detail['diff'] = differences(before ?? {}, after)
+  }
+
+  record(before: object | null, after: object): void {
+    const hash = (value: object) => this.#keys.fingerprint(canonicalJson(plain(value)))
+    this.#detail['before_hash'] = before === null ? null : hash(before)
+    this.#detail['after_hash'] = hash(after)
+  }
+
+  get detail(): Record<string, unknown> {
+    return this.#detail
+  }
+}
+
+/** As it would look on the wire: no dates, no undefined. */
+const plain = (value: object): unknown => JSON.parse(JSON.stringify(value))
+
+const NOISE = new Set(['revision', 'updated_at', 'updated_by'])
+
+function differences(before: object, after: object): { member: string; before: unknown; after: unknown }[] {
+  const old = plain(before) as Record<string, unknown>
+  const now = plain(after) as Record<string, unknown>
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((member) => !NOISE.has(member) && canonicalJson(old[member] ?? null) !== canonicalJson(now[member] ?? null))
+    .sort()
+    .map((member) => ({ member, before: old[member] ?? null, after: now[member] ?? null }))
+}
+
+export interface EventFacts {
+  readonly operation: string
+  readonly object_type: string
+  readonly object_id: string
+  readonly request_id: string | null
+  readonly detail: Record<string, unknown>
+}
+
+export function recordEvent(tx: Tx, keys: AuditKeys, facts: EventFacts): void {
+  const event: AuditEvent = {
+    tenant_id: tx.tenant_id,
+    event_id: uuidv7(),
+    // Microseconds like every other timestamp, so that the text that comes back is the text that was hashed.
+    recorded_at: `${new Date().toISOString().slice(0, -1)}000Z`,
+    actor: tx.actor,
+    operation: facts.operation,
+    object_type: facts.object_type,
+    object_id: facts.object_id,
+    request_id: facts.request_id,
+    detail: canonicalJson(facts.detail),
+  }
+  deferEvent(tx, event, keys.eventMac(event))
+}
+
+/** What a request was about: the thing its path names, or the thing it made, or the tenant itself. */
+export function objectOf(
+  route: Route,
+  params: unknown,
+  reply: unknown,
+  tenant_id: string,
+): { object_type: string; object_id: string } {
+  const object_type = route.path.split('/')[1] as string
+  const [named] = Object.values((params ?? {}) as Record<string, string>)
+  if (named !== undefined) return { object_type, object_id: named }
+  return { object_type, object_id: idIn(reply) ?? tenant_id }
+}
+
+function idIn(reply: unknown, depth = 0): string | undefined {
+  if (typeof reply !== 'object' || reply === null || depth > 1) return undefined
+  for (const [name, value] of Object.entries(reply)) {
+    if (name.endsWith('_id') && name !== 'tenant_id' && typeof value === 'string') return value
+  }
+  for (const value of Object.values(reply)) {
+    const found = idIn(value, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,173 @@
+/**
+ * Recomputes a tenant's whole chain and says what fits and what does not, each fault with its place. The same walk serves
+ * the database (with the keys) and an exported file (with the public key only).
+ */
+import {
+  type AuditEvent,
+  type AuditKeys,
+  type Checkpoint,
+  checkpointFits,
+  eventHash,
+  GENESIS,
+  linkHash,
+} from './chain.ts'
+import type { ChainRow, EventRow, HeadRow } from './queries.ts'
+
+export interface Fault {
+  readonly seq: number | null
+  readonly event_id: string | null
+  readonly fault:
+    | 'link_missing'
+    | 'link_altered'
+    | 'event_missing'
+    | 'event_altered'
+    | 'event_not_authentic'
+    | 'event_planted'
+    | 'chain_truncated'
+    | 'head_altered'
+    | 'checkpoint_altered'
+    | 'checkpoint_contradicted'
+  readonly detail: string
+}
+
+export interface Verification {
+  readonly intact: boolean
+  readonly events: number
+  readonly head_seq: number
+  readonly head_hash: string
+  readonly checkpoints: number
+  readonly unsealed: number
+  readonly faults: Fault[]
+  /** More faults than are listed. */
+  readonly faults_total: number
+}
+
+const MAX_FAULTS = 1000
+
+export class ChainWalk {
+  readonly #faults: Fault[] = []
+  readonly #keys: Pick<AuditKeys, 'eventFits'> | null
+  readonly #checkpointHashes = new Map<number, string>()
+  #faultsTotal = 0
+  #seq = 0
+  #hash = GENESIS
+  #events = 0
+  #unsealed = 0
+
+  /** Checkpoints first: the walk compares them as it passes. Without keys, event codes cannot be checked. */
+  constructor(
+    keys: Pick<AuditKeys, 'eventFits'> | null,
+    checkpoints: readonly Checkpoint[],
+    public_key: string,
+    start: { readonly seq: number; readonly hash: string } = { seq: 0, hash: GENESIS },
+  ) {
+    this.#keys = keys
+    this.#seq = start.seq
+    this.#hash = start.hash
+    for (const checkpoint of checkpoints) {
+      if (!checkpointFits(checkpoint, public_key)) {
+        this.#fault(
+          checkpoint.seq,
+          null,
+          'checkpoint_altered',
+          `checkpoint ${checkpoint.seq} is not signed by this key`,
+        )
+      }
+      this.#checkpointHashes.set(checkpoint.seq, checkpoint.hash)
+    }
+  }
+
+  get seq(): number {
+    return this.#seq
+  }
+
+  link(row: Omit<ChainRow, 'event'> & { readonly event: (AuditEvent & { readonly mac?: string }) | null }): void {
+    for (let missing = this.#seq + 1; missing < row.seq; missing++) {
+      this.#fault(missing, null, 'link_missing', `link ${missing} is missing`)
+    }
+    const gap = row.seq !== this.#seq + 1
+    if (!gap && row.prev_hash !== this.#hash)
+      this.#fault(row.seq, row.event_id, 'link_altered', 'it does not follow its predecessor')
+    this.#checkEvent(row)
+    this.#checkCheckpoint(row.seq, row.hash)
+    this.#seq = row.seq
+    this.#hash = row.hash
+    this.#events++
+  }
+
+  #checkEvent(row: Parameters<ChainWalk['link']>[0]): void {
+    const { seq, event, event_id } = row
+    if (!event) {
+      this.#fault(seq, event_id, 'event_missing', 'the event of this link is gone')
+      return
+    }
+    if (this.#keys && event.mac !== undefined && !this.#keys.eventFits(event, event.mac)) {
+      this.#fault(seq, event_id, 'event_not_authentic', 'the event was not written by this service as it stands')
+    }
+    // Hashed with the link's own predecessor, so that one altered link does not accuse all that follow.
+    if (linkHash(row.prev_hash, seq, eventHash(event)) !== row.hash) {
+      this.#fault(seq, event_id, 'event_altered', 'event and link do not fit each other')
+    }
+  }
+
+  #checkCheckpoint(seq: number, hash: string): void {
+    const stated = this.#checkpointHashes.get(seq)
+    if (stated !== undefined && stated !== hash)
+      this.#fault(seq, null, 'checkpoint_contradicted', 'a signed checkpoint states another hash here')
+    this.#checkpointHashes.delete(seq)
+  }
+
+  /** Events without a link. Those at or before the sealed position should have one. */
+  unlinked(event: EventRow, head: Pick<HeadRow, 'last_txid' | 'last_event_id'> | undefined): void {
+    const authentic = !this.#keys || this.#keys.eventFits(event, event.mac)
+    const sealedPast =
+      head !== undefined &&
+      (event.txid < head.last_txid || (event.txid === head.last_txid && event.event_id <= head.last_event_id))
+    if (!authentic)
+      this.#fault(
+        null,
+        event.event_id,
+        'event_not_authentic',
+        'an unsealed event was not written by this service as it stands',
+      )
+    else if (sealedPast)
+      this.#fault(null, event.event_id, 'event_planted', 'it lies before the sealed end, yet no link names it')
+    else this.#unsealed++
+  }
+
+  head(
+    head: { seq: number; hash: string; mac: string } | undefined,
+    mac: (end: { seq: number; hash: string }) => string,
+  ): void {
+    if (!head) {
+      if (this.#seq > 0) this.#fault(this.#seq, null, 'head_altered', 'the record of where the chain ends is gone')
+      return
+    }
+    if (mac(head) !== head.mac)
+      this.#fault(head.seq, null, 'head_altered', 'the record of where the chain ends was altered')
+    if (head.seq > this.#seq) this.#fault(this.#seq, null, 'chain_truncated', `the chain should end at ${head.seq}`)
+    else if (head.seq < this.#seq || head.hash !== this.#hash)
+      this.#fault(head.seq, null, 'head_altered', 'the chain ends elsewhere')
+  }
+
+  finish(checkpoints: number): Verification {
+    for (const [seq] of this.#checkpointHashes) {
+      this.#fault(seq, null, 'chain_truncated', `a signed checkpoint states that link ${seq} existed`)
+    }
+    return {
+      intact: this.#faultsTotal === 0,
+      events: this.#events,
+      head_seq: this.#seq,
+      head_hash: this.#hash,
+      checkpoints,
+      unsealed: this.#unsealed,
+      faults: this.#faults,
+      faults_total: this.#faultsTotal,
+    }
+  }
+
+  #fault(seq: number | null, event_id: string | null, fault: Fault['fault'], detail: string): void {
+    this.#faultsTotal++
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push({ seq, event_id, fault, detail })
+  }
+}

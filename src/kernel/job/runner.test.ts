@@ -1,0 +1,359 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { countJob, insertEffect, stampJob } from '../../../test/support/demo-job.ts'
+import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job-world.ts'
+import { fail } from '../problem.ts'
+import { Type } from '../schema.ts'
+import { uuidv7 } from '../uuid.ts'
+import { defineJob, type JobContext } from './kind.ts'
+import { insertJob } from './queries.ts'
+
+type Body = (job: JobContext<Record<string, unknown>, { number: number }>) => Promise<Record<string, unknown> | null>
+
+/** Each test says what its jobs do. */
+let body: Body = async () => null
+const kind = (name: string, resumes: 'checkpoint' | 'restart') =>
+  defineJob({
+    kind: name,
+    summary: 'Does what the test says.',
+    payload: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+    resumes,
+    run: (job) => body(job as never),
+  })
+
+let w: JobWorld
+let tenant: string
+beforeAll(async () => {
+  w = await jobWorld({
+    jobs: [countJob, stampJob, kind('test-checkpoint', 'checkpoint'), kind('test-restart', 'restart')],
+  })
+})
+beforeEach(async () => {
+  tenant = await w.makeTenant()
+})
+afterEach(() => w.clear())
+afterAll(() => w.close())
+
+const effect = (job: JobContext<never, never> | Parameters<Body>[0], number: number) =>
+  (job as Parameters<Body>[0]).step(async (tx) => {
+    await insertEffect(tx, job, number)
+    return { checkpoint: { number }, progress: { done: number, total: 5, unit: 'numbers' } }
+  })
+
+/** What the reaper does for a dead worker, without waiting for the lease to run out. */
+const takeAway = (job_id: string) =>
+  w.inTenant(tenant, (tx) =>
+    tx.run(
+      `update app.job set state = 'queued', run_at = now(), lease_token = null, lease_until = null where tenant_id = $1 and job_id = $2`,
+      [tenant, job_id],
+    ),
+  )
+
+const leaseOf = async (job_id: string): Promise<string | null> => {
+  const row = await w.inTenant(tenant, (tx) =>
+    tx.find<{ lease_until: string | null }>('select lease_until from app.job where tenant_id = $1 and job_id = $2', [
+      tenant,
+      job_id,
+    ]),
+  )
+  return row?.lease_until ?? null
+}
+
+describe('running', () => {
+  test('steps commit one by one, progress is seen, and the result is kept', async () => {
+    const reached = latch()
+    const goOn = latch()
+    body = async (job) => {
+      await effect(job, 1)
+      await effect(job, 2)
+      reached.open()
+      await goOn.opened
+      await effect(job, 3)
+      return { counted: 3 }
+    }
+    const job_id = await w.enqueue(tenant, 'test-checkpoint')
+    w.startRunner()
+    await reached.opened
+    expect(await w.look(tenant, job_id)).toMatchObject({
+      state: 'running',
+      attempts: 1,
+      progress: { done: 2, total: 5, unit: 'numbers' },
+      result: null,
+      finished_at: null,
+    })
+    expect(await w.effects(tenant, job_id)).toEqual([1, 2])
+    goOn.open()
+    const ended = await w.ended(tenant, job_id)
+    expect(ended).toMatchObject({ state: 'succeeded', result: { counted: 3 }, problem: null })
+    expect(ended.started_at).not.toBeNull()
+    expect(ended.finished_at).not.toBeNull()
+    expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
+  })
+
+  test('the last effect and the end are one: when the effect fails, the job has not ended', async () => {
+    body = async (job) => {
+      await job.finish(async (tx) => {
+        await insertEffect(tx, job, 1)
+        if (job.attempt === 1) throw new Error('after the effect, before the commit')
+        return { attempt: job.attempt }
+      })
+      return null
+    }
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    w.startRunner()
+    await until('the first attempt is over', async () => {
+      const job = await w.look(tenant, job_id)
+      return job.state === 'queued' && job.attempts === 1
+    })
+    expect(await w.effects(tenant, job_id)).toEqual([])
+    await w.hurry(tenant, job_id)
+    expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
+    expect(await w.effects(tenant, job_id)).toEqual([1])
+  })
+
+  test('a job of a kind this worker does not know is left alone', async () => {
+    const unknown = uuidv7()
+    await w.inTenant(tenant, (tx) =>
+      insertJob(
+        tx,
+        {
+          job_id: unknown,
+          kind: 'test-from-a-newer-release',
+          payload: {},
+          resource: null,
+          visible_to: null,
+          max_attempts: 5,
+          progress_total: null,
+          progress_unit: null,
+        },
+        null,
+      ),
+    )
+    const known = await w.enqueue(tenant, 'demo-stamp', { pause_ms: 0 })
+    w.startRunner()
+    await w.ended(tenant, known)
+    expect(await w.look(tenant, unknown)).toMatchObject({ state: 'queued', attempts: 0 })
+  })
+})
+
+describe('turns', () => {
+  test('one tenant with fifty jobs does not keep three others waiting', async () => {
+    const order: string[] = []
+    body = async (job) => {
+      order.push(job.tenant_id)
+      return null
+    }
+    for (let i = 0; i < 50; i++) await w.enqueue(tenant, 'test-restart')
+    const others = [await w.makeTenant(), await w.makeTenant(), await w.makeTenant()]
+    const jobs = await Promise.all(others.map((other) => w.enqueue(other, 'test-restart')))
+    w.startRunner(1)
+    for (const [i, other] of others.entries()) await w.ended(other, jobs[i] as string)
+    await until('all of them have run', () => order.length === 53)
+    const served = others.map((other) => order.indexOf(other))
+    expect(Math.max(...served)).toBeLessThanOrEqual(4)
+  })
+
+  test('within a tenant the job that has been due longest comes first, and one that is not due does not come', async () => {
+    const order: unknown[] = []
+    body = async (job) => {
+      order.push(job.payload['name'])
+      return null
+    }
+    const [later, late, early] = [
+      await w.enqueue(tenant, 'test-restart', { name: 'later' }),
+      await w.enqueue(tenant, 'test-restart', { name: 'late' }),
+      await w.enqueue(tenant, 'test-restart', { name: 'early' }),
+    ]
+    const move = (job_id: string, by: string) =>
+      w.inTenant(tenant, (tx) =>
+        tx.run(`update app.job set run_at = now() + interval '${by}' where tenant_id = $1 and job_id = $2`, [
+          tenant,
+          job_id,
+        ]),
+      )
+    await move(later, '1 hour')
+    await move(late, '-1 minute')
+    await move(early, '-2 minutes')
+    w.startRunner(1)
+    await w.ended(tenant, late)
+    expect(order).toEqual(['early', 'late'])
+    expect(await w.look(tenant, later)).toMatchObject({ state: 'queued', attempts: 0 })
+  })
+
+  test('several runners share one queue without taking a job twice', async () => {
+    const ran: string[] = []
+    body = async (job) => {
+      ran.push(job.job_id)
+      return null
+    }
+    const jobs = await Promise.all(Array.from({ length: 40 }, () => w.enqueue(tenant, 'test-restart')))
+    for (let i = 0; i < 3; i++) w.startRunner(3)
+    for (const job_id of jobs) await w.ended(tenant, job_id)
+    expect(ran.toSorted()).toEqual(jobs.toSorted())
+  })
+})
+
+describe('leases', () => {
+  test('a stalled worker loses its job to another, and its later step has no effect', async () => {
+    const stalled = latch()
+    const wakeUp = latch()
+    const refused = latch()
+    let complaint: unknown
+    body = async (job) => {
+      await effect(job, (job.checkpoint?.number ?? 0) + 1)
+      if (job.attempt === 1) {
+        stalled.open()
+        await wakeUp.opened
+        try {
+          await effect(job, 2)
+        } catch (error) {
+          complaint = error
+          refused.open()
+          throw error
+        }
+      }
+      await effect(job, 3)
+      return { attempt: job.attempt }
+    }
+    const job_id = await w.enqueue(tenant, 'test-checkpoint')
+    // No heartbeat comes while the test lasts, as in a process that is stopped or swapped out.
+    w.startRunner(1, { lease_ms: 300, heartbeat_ms: 600_000 })
+    await stalled.opened
+    w.startRunner(1)
+    await until('the lease has been taken back', async () => (await w.look(tenant, job_id)).state === 'queued')
+    expect((await w.look(tenant, job_id)).problem).toMatchObject({ code: 'dependency_unavailable', status: 503 })
+    await w.hurry(tenant, job_id)
+    expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2, result: { attempt: 2 } })
+    wakeUp.open()
+    await refused.opened
+    expect(complaint).toMatchObject({ message: expect.stringContaining('lease of this job was lost') })
+    expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
+    expect(await w.look(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
+  })
+
+  test('a lease that has run out is no lease, even before anybody else has noticed', async () => {
+    const claimed = latch()
+    const goOn = latch()
+    const refused = latch()
+    body = async (job) => {
+      if (job.attempt > 1) return null
+      claimed.open()
+      await goOn.opened
+      await effect(job, 1).catch((error) => {
+        refused.open()
+        throw error
+      })
+      return null
+    }
+    const job_id = await w.enqueue(tenant, 'test-checkpoint')
+    w.startRunner(1, { heartbeat_ms: 600_000 })
+    await claimed.opened
+    await w.inTenant(tenant, (tx) =>
+      tx.run(`update app.job set lease_until = now() - interval '1 ms' where tenant_id = $1 and job_id = $2`, [
+        tenant,
+        job_id,
+      ]),
+    )
+    goOn.open()
+    await refused.opened
+    expect(await w.effects(tenant, job_id)).toEqual([])
+  })
+
+  test('the heartbeat keeps the lease, and tells a body that its job was taken away', async () => {
+    const started = latch()
+    let told = false
+    body = async (job) => {
+      if (job.attempt > 1) return null
+      started.open()
+      await new Promise((resolve) => job.signal.addEventListener('abort', resolve))
+      told = true
+      return null
+    }
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    w.startRunner(1)
+    await started.opened
+    const first = await leaseOf(job_id)
+    await until('the lease has been extended', async () => (await leaseOf(job_id)) !== first)
+    expect(told).toBe(false)
+    await takeAway(job_id)
+    expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
+    expect(told).toBe(true)
+  })
+
+  test('a job lost and claimed again by the same worker keeps its second lease when the first body ends', async () => {
+    const first = latch()
+    const second = latch()
+    const endFirst = latch()
+    const endSecond = latch()
+    const firstEnded = latch()
+    body = async (job) => {
+      if (job.attempt === 1) {
+        first.open()
+        await endFirst.opened
+        firstEnded.open()
+        throw new Error('too late to matter')
+      }
+      second.open()
+      await endSecond.opened
+      return { attempt: job.attempt }
+    }
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    const runner = w.startRunner(2)
+    await first.opened
+    await takeAway(job_id)
+    await second.opened
+    expect(runner.running).toBe(2)
+    endFirst.open()
+    await firstEnded.opened
+    await until('the first body is gone', () => runner.running === 1)
+    const lease = await leaseOf(job_id)
+    await until('the second lease is extended', async () => (await leaseOf(job_id)) !== lease)
+    endSecond.open()
+    expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
+  })
+
+  test.for([
+    { resumes: 'checkpoint', seen: [null, { number: 2 }], effects: [1, 2, 3] },
+    { resumes: 'restart', seen: [null, null], effects: [1, 1, 2, 2, 3] },
+  ] as const)('after its worker died a $resumes kind begins where it says', async ({ resumes, seen, effects }) => {
+    const stuck = latch()
+    const checkpoints: unknown[] = []
+    body = async (job) => {
+      checkpoints.push(job.checkpoint)
+      for (let number = (job.checkpoint?.number ?? 0) + 1; number <= 3; number++) {
+        if (number === 3 && job.attempt === 1) {
+          stuck.open()
+          await new Promise((resolve) => job.signal.addEventListener('abort', resolve))
+        }
+        await effect(job, number)
+      }
+      return null
+    }
+    const job_id = await w.enqueue(tenant, `test-${resumes}`)
+    w.startRunner(1)
+    await stuck.opened
+    await takeAway(job_id)
+    await w.ended(tenant, job_id)
+    expect(checkpoints).toEqual(seen)
+    expect(await w.effects(tenant, job_id)).toEqual(effects)
+  })
+
+  test('a job whose workers keep dying fails when it has had all its attempts, and says why', async () => {
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    const abandon = (attempts: number) =>
+      w.inTenant(tenant, (tx) =>
+        tx.run(
+          `update app.job set state = 'running', attempts = $3, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'
+            where tenant_id = $1 and job_id = $2`,
+          [tenant, job_id, attempts],
+        ),
+      )
+    body = async () => fail('internal', 'must not run')
+    await abandon(5)
+    w.startRunner(1)
+    expect(await w.ended(tenant, job_id)).toMatchObject({
+      state: 'failed',
+      attempts: 5,
+      problem: { code: 'dependency_unavailable', detail: expect.stringContaining('worker that ran this job died') },
+    })
+  })
+})

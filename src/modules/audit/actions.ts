@@ -1,0 +1,94 @@
+/** Walking a tenant's chain: to verify it, and to write it out as a file that verifies without this service. */
+
+import type { AuditKeys, Checkpoint } from '../../kernel/audit/chain.ts'
+import { type ChainRow, findHead, listChain, listCheckpoints, listUnlinked } from '../../kernel/audit/queries.ts'
+import { nowText } from '../../kernel/audit/sealer.ts'
+import { ChainWalk, type Verification } from '../../kernel/audit/verify.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+
+const BATCH = 5000
+const MAX_UNLINKED = 100_000
+
+async function allCheckpoints(tx: Tx): Promise<Checkpoint[]> {
+  const all: Checkpoint[] = []
+  for (;;) {
+    const some = await listCheckpoints(tx, all.at(-1)?.seq ?? 0, BATCH)
+    all.push(...some)
+    if (some.length < BATCH) return all
+  }
+}
+
+async function* chain(tx: Tx, after_seq: number, until_seq: number): AsyncGenerator<ChainRow> {
+  let after = after_seq
+  for (;;) {
+    const rows = await listChain(tx, after, BATCH)
+    for (const row of rows) {
+      if (row.seq > until_seq) return
+      yield row
+    }
+    const last = rows.at(-1)
+    if (!last || rows.length < BATCH) return
+    after = last.seq
+  }
+}
+
+/** On one snapshot, which holds back neither writers nor the sealing of what they write. */
+export async function verifyChain(
+  tx: Tx,
+  keys: AuditKeys,
+  onProgress: (done: number) => Promise<void>,
+): Promise<Verification> {
+  const checkpoints = await allCheckpoints(tx)
+  const head = await findHead(tx)
+  const walk = new ChainWalk(keys, checkpoints, keys.public_key)
+  let done = 0
+  for await (const row of chain(tx, 0, Number.MAX_SAFE_INTEGER)) {
+    walk.link(row)
+    if (++done % 50_000 === 0) await onProgress(done)
+  }
+  for (const event of await listUnlinked(tx, MAX_UNLINKED)) walk.unlinked(event, head)
+  walk.head(head, (end) => keys.headMac(tx.tenant_id, end))
+  return walk.finish(checkpoints.length)
+}
+
+export interface ExportSummary {
+  readonly first_seq: number
+  readonly last_seq: number
+  readonly events: number
+}
+
+/**
+ * The lines of an export: a manifest, the links with their events, every checkpoint inside the range, and a freshly signed
+ * end. Whoever holds the public key can verify it without this service, and notices if the file was cut short.
+ */
+export async function* exportLines(
+  tx: Tx,
+  keys: AuditKeys,
+  range: { first: number; last: number },
+): AsyncGenerator<string, ExportSummary> {
+  const line = (value: object) => `${JSON.stringify(value)}\n`
+  const { public_key, key_id } = keys
+  yield line({
+    line: 'manifest',
+    format: 'probity-audit-export/1',
+    tenant_id: tx.tenant_id,
+    exported_at: nowText(),
+    public_key,
+    key_id,
+    first_seq: range.first,
+    last_seq: range.last,
+  })
+  let events = 0
+  let end = { seq: range.first - 1, hash: '' }
+  for await (const { event, ...link } of chain(tx, range.first - 1, range.last)) {
+    const { mac: _mac, txid: _txid, ...content } = event ?? { mac: '', txid: 0 }
+    yield line({ line: 'link', ...link, event: event ? content : null })
+    events++
+    end = { seq: link.seq, hash: link.hash }
+  }
+  for (const checkpoint of await allCheckpoints(tx)) {
+    if (checkpoint.seq >= range.first && checkpoint.seq <= range.last) yield line({ line: 'checkpoint', ...checkpoint })
+  }
+  yield line({ line: 'end', ...keys.signCheckpoint(tx.tenant_id, end, nowText()) })
+  return { first_seq: range.first, last_seq: end.seq, events }
+}

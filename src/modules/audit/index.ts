@@ -1,0 +1,16 @@
+/** Door of the audit router. */
+import type { Module } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { auditExport, auditVerification } from './jobs.ts'
+import { insertCanaryRecord } from './queries.ts'
+import { auditRoutes } from './routes.ts'
+
+export const audit: Module = {
+  name: 'audit',
+  segments: ['audit'],
+  tier: 'foundation',
+  summary: 'Append-only, hash-chained record of every change, with proofs.',
+  routes: auditRoutes,
+  jobs: [auditVerification, auditExport],
+  canary: (tx) => insertCanaryRecord(tx, uuidv7(), uuidv7()),
+}

@@ -1,0 +1,172 @@
+/** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
+import { listCheckpoints } from '../../kernel/audit/queries.ts'
+import { JobView } from '../../kernel/job/view.ts'
+import { page } from '../../kernel/page.ts'
+import { fail } from '../../kernel/problem.ts'
+import { streamed, tenantRoute } from '../../kernel/route.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { readUpload } from '../system/index.ts'
+import { findEvent, findRun, insertRun, listEvents, type RunRow } from './queries.ts'
+import {
+  AuditEventPage,
+  AuditEventParams,
+  AuditEventView,
+  AuditObjectParams,
+  AuditObjectQuery,
+  AuditQuery,
+  CheckpointPage,
+  CheckpointQuery,
+  ExportParams,
+  ExportRequest,
+  ExportView,
+  VerificationParams,
+  VerificationRequest,
+  VerificationView,
+} from './schema.ts'
+
+const examiners = ['compliance_officer', 'auditor'] as const
+const everything = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
+
+const exportView = ({ run_id, job_id, state, report, upload_id, created_at, created_by }: RunRow) => ({
+  export_id: run_id,
+  job_id,
+  state,
+  created_at,
+  created_by,
+  events: (report?.['events'] as number | undefined) ?? null,
+  size_bytes: (report?.['size_bytes'] as number | undefined) ?? null,
+  sha256: (report?.['sha256'] as string | undefined) ?? null,
+  content: upload_id === null ? null : `/api/audit/exports/${run_id}/content`,
+})
+
+export const auditRoutes = [
+  tenantRoute('GET /audit/events', {
+    id: 'listAuditEvents',
+    summary: 'Search by actor, operation, object and time, newest first',
+    roles: examiners,
+    tx: 'one',
+    query: AuditQuery,
+    reply: [200, AuditEventPage],
+  }).handle(async (input) => {
+    const { limit: _limit, cursor: _cursor, ...given } = input.query
+    return page(input, 'listAuditEvents', ['recorded_at', 'event_id'], (after, count) =>
+      listEvents(input.tx, { ...everything, ...given }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /audit/events/:event_id', {
+    id: 'getAuditEvent',
+    summary: 'One event with its place in the chain',
+    roles: examiners,
+    tx: 'one',
+    params: AuditEventParams,
+    reply: [200, AuditEventView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => (await findEvent(tx, params.event_id)) ?? fail('not_found')),
+
+  tenantRoute('GET /audit/objects/:object_type/:object_id', {
+    id: 'listAuditObjectEvents',
+    summary: 'Full history of one object, newest first',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'one',
+    params: AuditObjectParams,
+    query: AuditObjectQuery,
+    reply: [200, AuditEventPage],
+  }).handle(async (input) => {
+    const { object_type, object_id } = input.params
+    // The cursor is bound to the object as well: it is part of the path, not of the query.
+    const route = `listAuditObjectEvents ${object_type} ${object_id}`
+    return page(input, route, ['recorded_at', 'event_id'], (after, count) =>
+      listEvents(input.tx, { ...everything, object_type, object_id }, after, count),
+    )
+  }),
+
+  tenantRoute('POST /audit/exports', {
+    id: 'createAuditExport',
+    summary: 'Export a range of the record with its proofs',
+    description: 'NDJSON that `npx probity verify audit FILE` verifies offline with nothing but the public key.',
+    roles: examiners,
+    tx: 'write',
+    body: ExportRequest,
+    reply: [202, JobView],
+    starts: 'audit-export',
+    limit: 'heavy',
+  }).handle(async ({ tx, body, kernel }) => {
+    const run_id = uuidv7()
+    const parameters = { from_at: body.from_at ?? null, until_at: body.until_at ?? null }
+    const resource = `/api/audit/exports/${run_id}`
+    const job = await kernel.jobs.enqueue(tx, { kind: 'audit-export', payload: { run_id, ...parameters }, resource })
+    await insertRun(tx, { run_id, kind: 'export', job_id: job.job_id, parameters })
+    return job
+  }),
+
+  tenantRoute('GET /audit/exports/:export_id', {
+    id: 'getAuditExport',
+    summary: 'State of an export and where to download it',
+    roles: examiners,
+    tx: 'one',
+    params: ExportParams,
+    reply: [200, ExportView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => exportView((await findRun(tx, params.export_id, 'export')) ?? fail('not_found'))),
+
+  tenantRoute('GET /audit/exports/:export_id/content', {
+    id: 'getAuditExportContent',
+    summary: 'Download an export',
+    roles: examiners,
+    tx: 'self',
+    params: ExportParams,
+    reply: [200, streamed('application/x-ndjson', 'One JSON object a line: manifest, links, checkpoints, end.')],
+    headers: () => ({ 'content-disposition': 'attachment; filename="audit.ndjson"' }),
+    problems: ['not_found', 'not_finished'],
+  }).handle(async ({ read, params }) => {
+    const run = (await read((tx) => findRun(tx, params.export_id, 'export'))) ?? fail('not_found')
+    return readUpload(read, run.upload_id ?? fail('not_finished', `The export is ${run.state}.`))
+  }),
+
+  tenantRoute('POST /audit/verify', {
+    id: 'createAuditVerification',
+    summary: 'Recompute the whole chain',
+    roles: ['auditor'],
+    tx: 'write',
+    body: VerificationRequest,
+    reply: [202, JobView],
+    starts: 'audit-verification',
+    limit: 'heavy',
+  }).handle(async ({ tx, kernel }) => {
+    const run_id = uuidv7()
+    const resource = `/api/audit/verifications/${run_id}`
+    const job = await kernel.jobs.enqueue(tx, { kind: 'audit-verification', payload: { run_id }, resource })
+    await insertRun(tx, { run_id, kind: 'verification', job_id: job.job_id, parameters: {} })
+    return job
+  }),
+
+  tenantRoute('GET /audit/verifications/:verification_id', {
+    id: 'getAuditVerification',
+    summary: 'Result of a recomputation: intact, or every fault with its place',
+    roles: examiners,
+    tx: 'one',
+    params: VerificationParams,
+    reply: [200, VerificationView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const run = (await findRun(tx, params.verification_id, 'verification')) ?? fail('not_found')
+    const { job_id, state, created_at, created_by } = run
+    return { verification_id: run.run_id, job_id, state, created_at, created_by, report: run.report as never }
+  }),
+
+  tenantRoute('GET /audit/checkpoints', {
+    id: 'listAuditCheckpoints',
+    summary: 'Signed chain heads, to be kept outside the system',
+    roles: examiners,
+    tx: 'one',
+    query: CheckpointQuery,
+    reply: [200, CheckpointPage],
+  }).handle(async (input) => {
+    const checkpoints = await page(input, 'listAuditCheckpoints', ['seq'], (after, count) =>
+      listCheckpoints(input.tx, Number(after?.[0] ?? 0), count),
+    )
+    const { public_key, key_id } = input.kernel.audit
+    return { ...checkpoints, public_key, key_id }
+  }),
+]

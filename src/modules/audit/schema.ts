@@ -1,0 +1,133 @@
+/** Wire contract of the audit record. */
+import {
+  Count,
+  closed,
+  Id,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Timestamp,
+  Type,
+  text,
+} from '../../kernel/schema.ts'
+
+const Seal = closed({ seq: Count, prev_hash: text(64), hash: text(64) })
+
+export const AuditEventView = closed(
+  {
+    event_id: Id(),
+    recorded_at: Timestamp(),
+    actor: text(300),
+    operation: text(200),
+    object_type: text(100),
+    object_id: text(500),
+    request_id: nullable(text(100)),
+    detail: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'Keyed hashes of before and after; for configuration also the members that differ.',
+    }),
+    seal: nullable(Seal),
+  },
+  { title: 'AuditEvent', description: '`seal` is null until the event is chained, about a second after its commit.' },
+)
+export const AuditEventPage = pageOf(AuditEventView)
+export const AuditEventParams = closed({ event_id: Id() })
+export const AuditQuery = closed({
+  ...pageQuery,
+  actor: Type.Optional(text(300)),
+  operation: Type.Optional(text(200)),
+  object_type: Type.Optional(text(100)),
+  object_id: Type.Optional(text(500)),
+  from_at: Type.Optional(Timestamp()),
+  until_at: Type.Optional(Timestamp()),
+})
+export const AuditObjectParams = closed({ object_type: text(100), object_id: text(500) })
+export const AuditObjectQuery = closed(pageQuery)
+
+export const CheckpointView = closed(
+  {
+    tenant_id: Id(),
+    seq: Count,
+    hash: text(64),
+    created_at: Timestamp(),
+    key_id: text(64),
+    signature: text(200),
+  },
+  { title: 'AuditCheckpoint' },
+)
+export const CheckpointPage = closed(
+  {
+    items: Type.Array(CheckpointView),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    public_key: text(100, { description: 'Raw Ed25519 public key, base64url. Keep it with the checkpoints.' }),
+    key_id: text(64),
+  },
+  { title: 'AuditCheckpoints' },
+)
+export const CheckpointQuery = closed(pageQuery)
+
+const FaultView = closed({
+  seq: nullable(Count),
+  event_id: nullable(Id()),
+  fault: oneOf([
+    'link_missing',
+    'link_altered',
+    'event_missing',
+    'event_altered',
+    'event_not_authentic',
+    'event_planted',
+    'chain_truncated',
+    'head_altered',
+    'checkpoint_altered',
+    'checkpoint_contradicted',
+  ]),
+  detail: text(500),
+})
+export const VerificationReport = closed(
+  {
+    intact: Type.Boolean(),
+    events: Count,
+    head_seq: Count,
+    head_hash: text(64),
+    checkpoints: Count,
+    unsealed: Count,
+    faults: listOf(FaultView, 1000),
+    faults_total: Count,
+  },
+  { title: 'AuditVerificationReport' },
+)
+
+const run = {
+  job_id: Id(),
+  state: oneOf(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  created_at: Timestamp(),
+  created_by: text(300),
+}
+export const VerificationView = closed(
+  { verification_id: Id(), ...run, report: nullable(VerificationReport) },
+  { title: 'AuditVerification' },
+)
+export const VerificationParams = closed({ verification_id: Id() })
+export const VerificationRequest = closed({})
+
+export const ExportRequest = closed({
+  from_at: Type.Optional(
+    Timestamp({ description: 'The whole chain is walked; only events from here on carry their content.' }),
+  ),
+  until_at: Type.Optional(Timestamp()),
+})
+export const ExportView = closed(
+  {
+    export_id: Id(),
+    ...run,
+    events: nullable(Count),
+    size_bytes: nullable(Count),
+    sha256: nullable(text(64)),
+    content: nullable(text(200, { description: 'Path of the download.' })),
+  },
+  { title: 'AuditExport' },
+)
+export const ExportParams = closed({ export_id: Id() })

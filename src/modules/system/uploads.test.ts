@@ -1,0 +1,281 @@
+import { createCipheriv, createHash } from 'node:crypto'
+import net from 'node:net'
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../../test/support/job-world.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { storeUpload } from './actions.ts'
+import { readUpload, useUpload } from './index.ts'
+
+const MIB = 1024 * 1024
+const MAX_BYTES = 3 * MIB + 1000
+
+let w: World
+let origin: string
+let tenant: string
+let token: string
+beforeAll(async () => {
+  w = await world({ upload_max_bytes: MAX_BYTES })
+  origin = await w.listen()
+})
+beforeEach(async () => {
+  tenant = await w.makeTenant()
+  token = await w.token({ tenant_id: tenant })
+})
+afterAll(() => w.close())
+
+const octets = { 'content-type': 'application/octet-stream' }
+const send = (payload: Buffer, headers: Record<string, string> = {}, query = '') =>
+  w.call(`POST /uploads${query}`, { token, payload, headers: { ...octets, ...headers } })
+
+const inTenant = <T>(body: (tx: Tx) => Promise<T>) =>
+  w.kernel.transactions.write({ tenant_id: tenant, actor: 'operator:test' }, body)
+
+const read = <T>(body: (tx: Tx) => Promise<T>) =>
+  w.kernel.transactions.read({ tenant_id: tenant, actor: 'operator:test' }, body)
+
+async function bytesOf(upload_id: string): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of readUpload(read, upload_id)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+const left = async () => {
+  const [uploads, chunks] = await inTenant((tx) =>
+    Promise.all([
+      tx.query<{ state: string }>('select state from app.upload where tenant_id = $1', [tenant]),
+      tx.query<{ size: number }>(
+        'select octet_length(bytes)::bigint as size from app.upload_chunk where tenant_id = $1 order by upload_id, seq',
+        [tenant],
+      ),
+    ]),
+  )
+  return { uploads: uploads.map(({ state }) => state), chunks: chunks.map(({ size }) => size) }
+}
+const nothing = { uploads: [], chunks: [] }
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** Bytes that look random and are the same for the same salt, so that a piece out of order is seen. */
+function sample(size_bytes: number, salt = 1): Buffer {
+  const key = createHash('sha256').update(String(salt)).digest()
+  return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size_bytes))
+}
+
+describe('storing', () => {
+  test('keeps the bytes in rows of 1 MiB and answers what was received', async () => {
+    const bytes = sample(2 * MIB + 17)
+    const reply = await send(bytes, {}, '?file_name=parties.csv')
+    expect(reply.status).toBe(201)
+    expect(reply.headers['location']).toBe(`/api/uploads/${reply.json.upload_id}`)
+    expect(reply.json).toMatchObject({
+      state: 'stored',
+      file_name: 'parties.csv',
+      size_bytes: bytes.length,
+      sha256: sha256(bytes),
+      used_at: null,
+    })
+    expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, MIB, 17] })
+    expect((await bytesOf(reply.json.upload_id)).equals(bytes)).toBe(true)
+    const life_h = (Date.parse(reply.json.expires_at) - Date.parse(reply.json.created_at)) / 3_600_000
+    expect(Math.round(life_h)).toBe(24)
+    expect((await w.call(`GET /uploads/${reply.json.upload_id}`, { token })).json).toEqual(reply.json)
+  })
+
+  test('takes an empty upload for what it is', async () => {
+    const reply = await send(Buffer.alloc(0))
+    expect(reply.status).toBe(201)
+    expect(reply.json).toMatchObject({
+      state: 'stored',
+      size_bytes: 0,
+      sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    })
+    expect(await bytesOf(reply.json.upload_id)).toHaveLength(0)
+  })
+
+  test('gives back identical bytes, whatever their size and however they arrived', async () => {
+    const nearBorder = fc
+      .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -3, max: 3 }))
+      .map(([mib, off]) => Math.max(0, mib * MIB + off))
+    const size = fc.oneof(nearBorder, fc.integer({ min: 0, max: MAX_BYTES }))
+    const part = fc.constantFrom(1000, 65_536, 300_007, MIB, 2 * MIB + 1)
+    await fc.assert(
+      fc.asyncProperty(size, part, fc.integer({ min: 1, max: 1000 }), async (size_bytes, part_bytes, salt) => {
+        const bytes = sample(size_bytes, salt)
+        const parts = Array.from({ length: Math.ceil(size_bytes / part_bytes) }, (_, i) =>
+          bytes.subarray(i * part_bytes, (i + 1) * part_bytes),
+        )
+        const store = { write: inTenant, settle: <T>(_: string, body: (tx: Tx) => Promise<T>) => inTenant(body) }
+        const upload = await storeUpload(store, Readable.from(parts), { file_name: null, max_bytes: MAX_BYTES })
+        expect(upload.size_bytes).toBe(size_bytes)
+        expect(upload.sha256).toBe(sha256(bytes))
+        expect((await bytesOf(upload.upload_id)).equals(bytes)).toBe(true)
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test.for(['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'application/octet-streams'])(
+    'refuses %s',
+    async (type) => {
+      const reply = await send(Buffer.from('{}'), { 'content-type': type })
+      expect(reply.status).toBe(415)
+      expect(reply.json.code).toBe('media_type_unsupported')
+      expect(await left()).toEqual(nothing)
+    },
+  )
+
+  test('refuses a body without a media type', async () => {
+    const reply = await w.call('POST /uploads', { token, payload: Buffer.from('bytes') })
+    expect(reply.status).toBe(415)
+  })
+})
+
+describe('an upload that does not come to its end', () => {
+  const bytesThen = async function* (count: number, then?: () => never) {
+    for (let i = 0; i < count; i++) yield sample(65_536, i + 1)
+    then?.()
+  }
+  const post = (body: ReadableStream | Buffer) =>
+    fetch(`${origin}/api/uploads`, {
+      method: 'POST',
+      headers: { ...octets, authorization: `Bearer ${token}` },
+      body: body as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+
+  test('because it is too large gives 413 to a client that is still sending, and leaves nothing', async () => {
+    const reply = await post(ReadableStream.from(bytesThen(400)) as ReadableStream)
+    expect(reply.status).toBe(413)
+    expect(await reply.json()).toMatchObject({ code: 'too_large', detail: expect.stringContaining(String(MAX_BYTES)) })
+    expect(await left()).toEqual(nothing)
+    const announced = await post(sample(MAX_BYTES + 1))
+    expect(announced.status).toBe(413)
+    expect(await left()).toEqual(nothing)
+    expect((await post(sample(MAX_BYTES))).status).toBe(201)
+  })
+
+  test('because the client went away leaves nothing', async () => {
+    const { hostname, port } = new URL(origin)
+    const socket = net.connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.write(
+      `POST /api/uploads HTTP/1.1\r\nHost: probity\r\nAuthorization: Bearer ${token}\r\n` +
+        `Content-Type: application/octet-stream\r\nContent-Length: ${3 * MIB}\r\n\r\n`,
+    )
+    socket.write(sample(2 * MIB + 5))
+    await until('two pieces are stored', async () => (await left()).chunks.length === 2)
+    expect((await left()).uploads).toEqual(['receiving'])
+    socket.destroy()
+    await until('nothing is left', async () => (await left()).uploads.length === 0)
+    expect(await left()).toEqual(nothing)
+  })
+
+  test('because the stream broke leaves nothing', async () => {
+    const broken = post(
+      ReadableStream.from(
+        bytesThen(20, () => {
+          throw new Error('the source broke')
+        }),
+      ) as ReadableStream,
+    )
+    await expect(broken).rejects.toThrow()
+    await until('nothing is left', async () => (await left()).uploads.length === 0)
+  })
+
+  test('cannot be used, and is seen as what it is', async () => {
+    const upload_id = await inTenant(async (tx) => {
+      const row = await tx.find<{ upload_id: string }>(
+        `insert into app.upload (tenant_id, upload_id, state, media_type, created_by, expires_at)
+         values ($1, gen_random_uuid(), 'receiving', 'application/octet-stream', $2, now()) returning upload_id`,
+        [tenant, tx.actor],
+      )
+      return row?.upload_id ?? ''
+    })
+    expect((await w.call(`GET /uploads/${upload_id}`, { token })).json).toMatchObject({ state: 'receiving' })
+    await expect(inTenant((tx) => useUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
+    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('is not thrown away when only the word that it was stored got lost', async () => {
+    const store = {
+      write: inTenant,
+      settle: async <T>(_: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
+        await inTenant(body)
+        throw new Error('the connection broke after the commit')
+      },
+    }
+    const options = { file_name: null, max_bytes: MAX_BYTES }
+    await expect(storeUpload(store, Readable.from([sample(10)]), options)).rejects.toThrow('after the commit')
+    expect(await left()).toEqual({ uploads: ['stored'], chunks: [10] })
+  })
+})
+
+describe('repeating with an Idempotency-Key', () => {
+  const key = { 'idempotency-key': 'upload-1' }
+
+  test('gives the same upload and keeps no surplus bytes', async () => {
+    const bytes = sample(MIB + 1)
+    const first = await send(bytes, key)
+    const second = await send(bytes, key)
+    expect(second.status).toBe(201)
+    expect(second.headers['idempotency-replayed']).toBe('true')
+    expect(second.headers['location']).toBe(first.headers['location'])
+    expect(second.json).toEqual(first.json)
+    expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, 1] })
+  })
+
+  test('and other bytes, or another name, is refused and leaves nothing', async () => {
+    await send(sample(100), key)
+    for (const other of [await send(sample(101), key), await send(sample(100), key, '?file_name=other.csv')]) {
+      expect(other.status).toBe(409)
+      expect(other.json.code).toBe('idempotency_key_reused')
+    }
+    expect(await left()).toEqual({ uploads: ['stored'], chunks: [100] })
+  })
+
+  test('at the same time stores it once', async () => {
+    const replies = await Promise.all(Array.from({ length: 5 }, () => send(sample(MIB + 1), key)))
+    const stored = replies.filter(({ status }) => status === 201)
+    expect(stored.length).toBeGreaterThan(0)
+    expect(new Set(stored.map(({ json }) => json.upload_id)).size).toBe(1)
+    for (const { status, json } of replies) if (status !== 201) expect(json.code).toBe('idempotency_in_progress')
+    expect(await left()).toEqual({ uploads: ['stored'], chunks: [MIB, 1] })
+  })
+
+  test('that failed the first time takes effect the second', async () => {
+    expect((await send(sample(MAX_BYTES + 1), key)).status).toBe(413)
+    expect((await send(sample(MAX_BYTES), key)).status).toBe(201)
+  })
+})
+
+describe('using', () => {
+  test('an upload keeps it for thirty days', async () => {
+    const { upload_id } = (await send(sample(10))).json
+    const used = await inTenant((tx) => useUpload(tx, upload_id))
+    const life_d = (Date.parse(used.expires_at) - Date.parse(used.used_at as string)) / 86_400_000
+    expect(Math.round(life_d)).toBe(30)
+    expect((await inTenant((tx) => useUpload(tx, upload_id))).used_at).toBe(used.used_at)
+  })
+
+  test("another tenant's upload is not possible", async () => {
+    const { upload_id } = (await send(sample(10))).json
+    tenant = await w.makeTenant()
+    token = await w.token({ tenant_id: tenant })
+    expect((await w.call(`GET /uploads/${upload_id}`, { token })).status).toBe(404)
+    await expect(inTenant((tx) => useUpload(tx, upload_id))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(bytesOf(upload_id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('bytes that were changed or lost in the database is an error, never a shorter file', async () => {
+    const spoil = (sql: string, upload_id: string) => inTenant((tx) => tx.run(sql, [tenant, upload_id]))
+    const changed = (await send(sample(MIB + 10))).json.upload_id
+    await spoil(`update app.upload_chunk set bytes = 'x' where tenant_id = $1 and upload_id = $2 and seq = 1`, changed)
+    await expect(bytesOf(changed)).rejects.toThrow('have changed')
+    const lost = (await send(sample(MIB + 10))).json.upload_id
+    await spoil('delete from app.upload_chunk where tenant_id = $1 and upload_id = $2 and seq = 1', lost)
+    await expect(bytesOf(lost)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

@@ -1,0 +1,129 @@
+/**
+ * Every `sh` and `ts` example of the README files and of docs/ is executed, in order, against a server started as a reader
+ * would start it. The `ts` examples of one page are one program, type-checked first; other languages are not run.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import net, { type AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { projectRoot } from './support/database.ts'
+
+/** Lines that other tests run, because they would take over this one. */
+const coveredElsewhere: Readonly<Record<string, string>> = {
+  'npm ci && npm start': 'test/boot.test.ts',
+  'npm ci && npm test': 'this very run',
+}
+
+const run = promisify(execFile)
+const scratch = path.join(projectRoot, '.build/examples')
+const pages = ['README.md', 'client/README.md', ...markdownIn('docs')]
+let data_dir: string
+let server: ChildProcess
+let url: string
+let env: NodeJS.ProcessEnv
+
+function markdownIn(folder: string): string[] {
+  const names = fs.readdirSync(path.join(projectRoot, folder))
+  return names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`)
+}
+
+interface Examples {
+  readonly shell: string
+  readonly program: string
+}
+
+function examplesOf(page: string): Examples {
+  const text = fs.readFileSync(path.join(projectRoot, page), 'utf8')
+  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+  const join = (language: string) =>
+    blocks.flatMap(([, name, code]) => (name === language ? [code as string] : [])).join('\n')
+  const lines = join('sh').split('\n')
+  return { shell: lines.filter((line) => !(line.trim() in coveredElsewhere)).join('\n'), program: join('ts') }
+}
+
+async function freePort(): Promise<string> {
+  const probe = net.createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return String(port)
+}
+
+async function isReady(): Promise<boolean> {
+  if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`)
+  return fetch(`${url}/api/health/ready`).then(
+    (answer) => answer.ok,
+    () => false,
+  )
+}
+
+beforeAll(async () => {
+  fs.rmSync(scratch, { recursive: true, force: true })
+  fs.mkdirSync(scratch, { recursive: true })
+  data_dir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-ex-'))
+  const PORT = await freePort()
+  env = { ...process.env, PORT, PROBITY_DATA_DIR: data_dir, PROBITY_METRICS_PORT: await freePort(), NODE_ENV: '' }
+  url = `http://127.0.0.1:${PORT}`
+  const command = [path.join(projectRoot, 'bin/probity.mjs'), 'start']
+  server = spawn(process.execPath, command, { cwd: projectRoot, env, stdio: 'ignore' })
+  await vi.waitUntil(isReady, { timeout: 90_000, interval: 200 })
+}, 100_000)
+afterAll(async () => {
+  if (server?.exitCode === null) {
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill('SIGTERM')
+    await ended
+  }
+  fs.rmSync(data_dir, { recursive: true, force: true })
+})
+
+async function hasCurl(): Promise<boolean> {
+  return run('curl', ['--version']).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** As written, except for the port, and that a refusal fails the example although curl alone would not say so. */
+async function runPage(name: string, { shell, program }: Examples): Promise<string> {
+  const curl = (await hasCurl()) ? 'command curl' : `node ${path.join(projectRoot, 'test/support/curl.mjs')}`
+  const script = ['set -eu', `curl() { ${curl} --fail-with-body "$@"; }`, onThisPort(shell)]
+  if (program !== '') script.push(`node ${await compile(name, onThisPort(program))}`)
+  const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env })
+  return stdout
+}
+const onThisPort = (text: string): string => text.replaceAll('http://localhost:8000', url)
+
+async function compile(name: string, program: string): Promise<string> {
+  const source = path.join(scratch, `${name}.ts`)
+  const settings = { extends: '../../tsconfig.json', include: [`${name}.ts`] }
+  fs.writeFileSync(source, `${program}\nexport {}\n`)
+  fs.writeFileSync(path.join(scratch, `${name}.json`), JSON.stringify(settings))
+  const tsc = path.join(projectRoot, 'node_modules/typescript/bin/tsc')
+  await run(process.execPath, [tsc, '-p', `${name}.json`], { cwd: scratch }).catch(({ stdout }) => {
+    throw new Error(`The examples do not pass the type check:\n${stdout}`)
+  })
+  const outfile = path.join(scratch, `${name}.mjs`)
+  await build({ entryPoints: [source], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20' })
+  return outfile
+}
+
+describe('examples', () => {
+  test('there are some, and what is left to other tests is really there', () => {
+    const all = pages.map((page) => fs.readFileSync(path.join(projectRoot, page), 'utf8')).join('\n')
+    expect(all.match(/^```(sh|ts)$/gm)?.length).toBeGreaterThan(8)
+    for (const line of Object.keys(coveredElsewhere)) expect(all).toContain(`\n${line}\n`)
+  })
+
+  test.each(pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== '')))(
+    '%s',
+    async (page) => {
+      const output = await runPage(page.replaceAll(/\W/g, '-'), examplesOf(page))
+      expect(output).not.toBe('')
+    },
+  )
+})

@@ -1,0 +1,242 @@
+/**
+ * Suite 4: every free text, JSON and byte column of one tenant is filled with a token of its own; another tenant then calls
+ * every operation, and neither an answer nor a log line may hold any of them.
+ */
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import { everyone } from '../../src/kernel/auth/roles.ts'
+import { createLog } from '../../src/kernel/log.ts'
+import { type Module, type Route, tenantRoute } from '../../src/kernel/route.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import type { Example } from '../support/fixtures.ts'
+import { type Reply, type World, world } from '../support/world.ts'
+import { connect, exampleFor, readTables, routes, send, sendAs, type Table, tenantRoutes, walled } from './support.ts'
+
+const TOKEN = `cnry${randomBytes(5).toString('hex')}`
+
+/** Columns that cannot hold the token, with the constraint that says so. */
+const excludedColumns: Readonly<Record<string, string>> = {
+  'api_key.state': 'api_key_state_ck',
+  'change_approval.approved_by': 'change_approval_person_ck',
+  'change_request.state': 'change_request_state_ck',
+  'job.state': 'job_state_ck',
+  'tenant.state': 'tenant_state_ck',
+  'tenant_limit.bucket': 'tenant_limit_bucket_ck',
+  'upload.state': 'upload_state_ck',
+  'user_account.origin': 'user_account_origin_ck',
+  'user_account.state': 'user_account_state_ck',
+}
+/** Tables in which a tenant has no rows, with the constraint that says so. */
+const excludedTables: Readonly<Record<string, string>> = { signing_key: 'signing_key_system_ck' }
+
+/** Reads of its own rows that do not show the token to its owner, with the reason. */
+const blindReads: Readonly<Record<string, string>> = {
+  listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
+}
+
+let w: World
+let superuser: pg.Client
+let tables: Table[]
+let owner: ExampleTenant
+let other: ExampleTenant
+const ownersExamples = new Map<Route, Example>()
+const refusals = new Map<string, string>()
+const filled: string[] = []
+
+/** How a column takes the token `$2`, made different in each row `n`. Narrow types wait, because replies declare their shape. */
+const fillings: Readonly<Record<string, { readonly narrow: boolean; readonly value: (column: string) => string }>> = {
+  text: { narrow: false, value: () => `$2 || '-' || n` },
+  bytea: { narrow: false, value: () => `convert_to($2 || '-' || n, 'UTF8')` },
+  'text[]': { narrow: true, value: () => `array[$2 || '-' || n]` },
+  jsonb: {
+    narrow: true,
+    value: (column) => `case jsonb_typeof("${column}") when 'array' then "${column}" else '[]' end ||
+      jsonb_build_array(jsonb_build_object('canary', $2 || '-' || n))`,
+  },
+}
+
+async function fill(narrow: boolean): Promise<void> {
+  await superuser.query('begin')
+  // As a restored dump would be: no triggers, no foreign keys; constraints still hold.
+  await superuser.query('set local session_replication_role = replica')
+  for (const table of tables) {
+    for (const [index, { name, type }] of table.columns.entries()) {
+      const filling = fillings[type]
+      if (!filling || filling.narrow !== narrow) continue
+      await superuser.query('savepoint column_')
+      try {
+        const { rowCount } = await superuser.query(
+          `update app.${table.name} t set "${name}" = ${filling.value(name)}
+             from (select ctid as place, row_number() over () as n from app.${table.name} where tenant_id = $1) row
+            where t.ctid = row.place`,
+          [owner.tenant_id, `${TOKEN}-${index}`],
+        )
+        if (rowCount) filled.push(`${table.name}.${name}`)
+      } catch (error) {
+        const { code, constraint } = error as { code?: string; constraint?: string }
+        if (code !== '23514') throw error
+        refusals.set(`${table.name}.${name}`, constraint as string)
+        await superuser.query('rollback to savepoint column_')
+      }
+    }
+  }
+  await superuser.query('commit')
+}
+
+/** Mistakes a handler could make: PostgreSQL quotes the row in one error and the value in the other. */
+const faulty: Module = {
+  name: 'faulty',
+  segments: ['faults'],
+  tier: 'views',
+  summary: 'Fails on purpose.',
+  jobs: [],
+  canary: async () => {},
+  routes: [
+    `update app.user_account set origin = 'none' where tenant_id = $1`,
+    'select name::bigint from app.user_account where tenant_id = $1',
+  ].map((sql, number) =>
+    tenantRoute(`POST /faults/${number}`, {
+      id: `makeFault${number}`,
+      summary: 'Fails in the database',
+      roles: everyone,
+      tx: 'write',
+      reply: [204, null],
+    }).handle(async ({ tx }) => {
+      await tx.run(sql, [tx.tenant_id])
+      return undefined
+    }),
+  ),
+}
+
+/** The real log, into a file, as a process writes it. */
+const logFile = path.join(os.tmpdir(), `canary-${TOKEN}.log`)
+const log = createLog({ level: 'trace', destination: logFile, name: 'canary' })
+async function readLog(): Promise<string> {
+  await new Promise<void>((resolve) => log.flush(() => resolve()))
+  return fs.readFileSync(logFile, 'utf8')
+}
+
+beforeAll(async () => {
+  w = await world({ log, modules: [...modules, faulty] })
+  superuser = await connect(w.clone.postgres)
+  tables = walled(await readTables(superuser))
+  ;[owner, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
+  await owner.plant()
+  for (const route of tenantRoutes) ownersExamples.set(route, await exampleFor(route, owner))
+  await fill(false)
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+  fs.rmSync(logFile, { force: true })
+})
+
+const answer = (reply: Reply): string => `${JSON.stringify(reply.headers)}\n${reply.text}`
+const exampleOfOwner = (route: Route): Example => ownersExamples.get(route) as Example
+
+describe('the sweep is able to find it', () => {
+  test('the owner reads the token in every read of its own rows', async () => {
+    const reads = tenantRoutes.filter(
+      ({ method, tx, path }) => method === 'GET' && (tx === 'one' || tx === 'read' || path.includes(':')),
+    )
+    expect(reads.length).toBeGreaterThan(10)
+    const blind: string[] = []
+    for (const route of reads) {
+      const reply = await send(owner, route, exampleOfOwner(route))
+      expect([route.id, reply.status]).toEqual([route.id, 200])
+      if (!answer(reply).includes(TOKEN)) blind.push(route.id)
+    }
+    expect(blind).toEqual(Object.keys(blindReads))
+  })
+
+  test('every column that could be filled was filled, and the others are known', async () => {
+    await fill(true)
+    expect(Object.fromEntries(refusals)).toEqual(excludedColumns)
+    const empty: string[] = []
+    for (const { name } of tables) {
+      const { rowCount } = await superuser.query(`select 1 from app.${name} where tenant_id = $1`, [owner.tenant_id])
+      if (rowCount === 0) empty.push(name)
+    }
+    expect(empty).toEqual(Object.keys(excludedTables))
+    expect(filled.length).toBeGreaterThan(60)
+  })
+})
+
+describe('another tenant', () => {
+  const leaks: string[] = []
+  /** The token, or the owner's id: nobody but the owner should ever be told either. */
+  const look = (where: string, text: string) => {
+    for (const needle of [TOKEN, owner.tenant_id]) if (text.includes(needle)) leaks.push(`${where}: ${needle}`)
+  }
+
+  test('finds it in no answer of any operation', async () => {
+    fs.truncateSync(logFile)
+    for (const route of routes) {
+      const example = await exampleFor(route, other)
+      const reply =
+        route.access === 'public' ? await sendAs(w, undefined, route, example) : await send(other, route, example)
+      expect([route.id, reply.status]).toEqual([route.id, route.reply[0]])
+      look(route.id, answer(reply))
+    }
+    expect(leaks).toEqual([])
+  })
+
+  test("finds it in no answer to the owner's identifiers", async () => {
+    for (const route of tenantRoutes) {
+      const reply = await send(other, route, { ...exampleOfOwner(route), principal: other.caller })
+      if (exampleOfOwner(route).params) expect([route.id, reply.status]).toEqual([route.id, 404])
+      look(route.id, answer(reply))
+    }
+    expect(leaks).toEqual([])
+  })
+
+  test('finds it in no job that a worker runs', async () => {
+    const runner = w.runtime.createRunner(1)
+    runner.start()
+    const job_id = await other.newJob()
+    const token = await other.token()
+    let state = 'queued'
+    for (let i = 0; i < 10 && ['queued', 'running'].includes(state); i++) {
+      const reply = await w.call(`GET /jobs/${job_id}?wait=5`, { token })
+      look('job', answer(reply))
+      state = reply.json.state
+    }
+    await runner.stop(5000)
+    expect(state).toBe('succeeded')
+    expect(leaks).toEqual([])
+  })
+
+  test('leaves no trace of it in the log', async () => {
+    const text = await readLog()
+    expect(text.split('\n').length).toBeGreaterThan(routes.length)
+    look('log', text)
+    expect(leaks).toEqual([])
+  })
+})
+
+describe('the owner', () => {
+  test('leaves no trace of its data in the log either, whatever it does', async () => {
+    fs.truncateSync(logFile)
+    for (const route of tenantRoutes) await send(owner, route, exampleOfOwner(route))
+    const text = await readLog()
+    expect(text.split('\n').length).toBeGreaterThan(tenantRoutes.length)
+    expect(text.split('\n').filter((line) => line.includes(TOKEN))).toEqual([])
+  })
+
+  test('sees nothing of it in the answer to a failure, nor does the log', async () => {
+    fs.truncateSync(logFile)
+    for (const route of faulty.routes) {
+      const reply = await send(owner, route, {})
+      expect(reply.status).toBe(500)
+      expect(answer(reply)).not.toContain(TOKEN)
+    }
+    const text = await readLog()
+    expect(text).toContain('internal error')
+    expect(text.split('\n').filter((line) => line.includes(TOKEN))).toEqual([])
+  })
+})

@@ -1,0 +1,87 @@
+/** Suites 1 and 2: the catalogue shows sound walls on every table, and a process whose walls are broken does not become ready. */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createReadinessChecks } from '../../src/app/readiness.ts'
+import { Database } from '../../src/kernel/database/tx.ts'
+import { findWallFaults, wallRuleCount } from '../../src/kernel/database/walls.ts'
+import { type World, world } from '../support/world.ts'
+import { connect, readTables, type Table, walled } from './support.ts'
+
+let w: World
+let app: pg.Client
+let superuser: pg.Client
+let tables: Table[]
+
+beforeAll(async () => {
+  w = await world()
+  app = await connect(w.clone.app)
+  superuser = await connect(w.clone.postgres)
+  tables = await readTables(app)
+})
+afterAll(async () => {
+  await Promise.all([app.end(), superuser.end()])
+  await w.close()
+})
+
+const faults = () => findWallFaults(async (text) => (await app.query(text)).rows)
+
+describe('catalogue', () => {
+  test('no wall has a fault, seen by the role that serves', async () => {
+    expect(await faults()).toEqual([])
+  })
+
+  test('there is something to check', () => {
+    expect(wallRuleCount).toBeGreaterThan(35)
+    expect(walled(tables).length).toBeGreaterThan(15)
+  })
+
+  test('every table is classified, and every kind of wall is in use', () => {
+    expect(tables.filter(({ kind }) => !kind).map(({ name }) => name)).toEqual([])
+    const inUse = new Set(tables.map(({ kind }) => kind))
+    for (const kind of ['tenant', 'append', 'shared', 'queue', 'directory', 'system'] as const)
+      expect(inUse).toContain(kind)
+  })
+
+  test('the same question asked by the other roles has the same answer', async () => {
+    for (const role of ['worker', 'steward', 'postgres'] as const) {
+      const client = await connect(w.clone[role])
+      expect(await findWallFaults(async (text) => (await client.query(text)).rows)).toEqual([])
+      await client.end()
+    }
+  })
+})
+
+describe('start-up guard', () => {
+  /** New checks each time: readiness keeps its answer for ten seconds. */
+  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app) => {
+    const options = { max: 1, prepared: false, statement_timeout_ms: 5000, wait_ms: 2000 }
+    const database = new Database({ connection, ...options })
+    const checks = createReadinessChecks({ database, expected_schema: '0001', isDraining: () => false })
+    const check = await checks['walls']?.()
+    await database.end()
+    return check?.status
+  }
+
+  test('a sound database is ready', async () => {
+    expect(await wallsCheck()).toBe('ok')
+  })
+
+  test('a broken wall holds readiness back: 503', async () => {
+    await superuser.query('alter table app.job no force row level security')
+    try {
+      expect(await wallsCheck()).toBe('failed')
+      const ready = await w.call('GET /health/ready')
+      expect(ready.status).toBe(503)
+      expect(ready.json.checks.walls.status).toBe('failed')
+      expect(ready.text).not.toContain('job')
+    } finally {
+      await superuser.query('alter table app.job force row level security')
+    }
+    expect(await wallsCheck()).toBe('ok')
+  })
+
+  test('a connection that is more than app is refused', async () => {
+    expect(await wallsCheck(w.clone.postgres)).toBe('failed')
+    expect(await wallsCheck(w.clone.steward)).toBe('failed')
+  })
+})

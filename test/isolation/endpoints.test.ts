@@ -1,0 +1,157 @@
+/**
+ * Suite 3, from the route table: who is let in, and that another tenant's identifiers are answered exactly like ones that
+ * never existed. A route without an example in test/support/fixtures.ts fails here.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles as allRoles } from '../../src/kernel/auth/roles.ts'
+import { isUuid, uuidv7 } from '../../src/kernel/uuid.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { type Example, fixtures } from '../support/fixtures.ts'
+import { type Reply, type World, world } from '../support/world.ts'
+import { exampleFor, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
+
+let w: World
+let own: ExampleTenant
+let other: ExampleTenant
+
+beforeAll(async () => {
+  w = await world()
+  ;[own, other] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
+})
+afterAll(() => w.close())
+
+describe('the table of examples', () => {
+  test('has one entry for each route and none besides', () => {
+    expect(Object.keys(fixtures).sort()).toEqual(routes.map(({ id }) => id).sort())
+  })
+
+  test('stands beside the routes that are served', () => {
+    expect(w.kernel.routes).toEqual(routes)
+    expect(tenantRoutes.length).toBeGreaterThan(30)
+    expect(publicRoutes.length).toBeGreaterThan(5)
+  })
+
+  test.for(routes)('$id is called validly', async (route) => {
+    const example = await exampleFor(route, own)
+    const reply = await (route.access === 'public' ? sendAs(w, undefined, route, example) : send(own, route, example))
+    expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
+  })
+})
+
+describe('who is let in', () => {
+  test.for(tenantRoutes)('$id: nobody without a token', async (route) => {
+    const reply = await sendAs(w, undefined, route, await exampleFor(route, own))
+    expect(reply.status).toBe(401)
+    expect(reply.headers['www-authenticate']).toMatch(/^Bearer realm="probity"/)
+    expect(reply.json.code).toBe('token_missing')
+  })
+
+  test.for(tenantRoutes)('$id: no role that is not listed', async (route) => {
+    const example = await exampleFor(route, own)
+    const unlisted = allRoles.filter((role) => !route.roles.includes(role))
+    for (const role of unlisted) {
+      const reply = await send(own, route, example, [role])
+      expect([role, reply.status, reply.json.code]).toEqual([role, 403, 'role_required'])
+    }
+    // All of them together are still not one that is listed; nor is having none.
+    expect((await send(own, route, example, unlisted)).status).toBe(403)
+  })
+
+  test.for(tenantRoutes)('$id: every role that is listed', async (route) => {
+    expect(route.roles.length).toBeGreaterThan(0)
+    for (const role of route.roles) {
+      const reply = await send(own, route, await exampleFor(route, own, role), [role])
+      expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 401, expect.anything()])
+      expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 403, expect.anything()])
+      expect(reply.status).toBeLessThan(500)
+    }
+  })
+})
+
+/** A place in an example where one tenant names something of its own and another tenant something else. */
+interface Spot {
+  readonly part: 'params' | 'query' | 'body'
+  readonly at: readonly string[]
+  readonly foreign: string
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+function spotsIn(part: Spot['part'], mine: unknown, theirs: unknown, at: readonly string[] = []): Spot[] {
+  if (isObject(mine) && isObject(theirs)) {
+    return Object.keys(mine).flatMap((name) => spotsIn(part, mine[name], theirs[name], [...at, name]))
+  }
+  if (typeof theirs !== 'string' || mine === theirs) return []
+  // A path names things; elsewhere only what looks like an identifier does.
+  return part === 'params' || isUuid(theirs) ? [{ part, at, foreign: theirs }] : []
+}
+
+function withValue(value: unknown, at: readonly string[], replacement: string): unknown {
+  const [name, ...rest] = at
+  if (name === undefined) return replacement
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
+  return Object.assign(copy, { [name]: withValue((value as Record<string, unknown>)[name], rest, replacement) })
+}
+
+const placed = (example: Example, { part, at }: Spot, value: string): Example => ({
+  ...example,
+  [part]: withValue(example[part], at, value),
+})
+
+const VOLATILE_HEADERS = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'date']
+
+/** What a caller can tell apart: everything but what names this one request. */
+function visible(reply: Reply): object {
+  const headers = Object.entries(reply.headers).filter(([name]) => !VOLATILE_HEADERS.includes(name))
+  const { instance: _, request_id: __, ...body } = reply.json ?? { text: reply.text }
+  return { status: reply.status, headers: Object.fromEntries(headers), body }
+}
+
+describe("another tenant's identifiers", () => {
+  test.for(tenantRoutes)('$id: as unknown as random ones', async (route) => {
+    const [mine, theirs] = [await exampleFor(route, own), await exampleFor(route, other)]
+    const spots = (['params', 'query', 'body'] as const).flatMap((part) => spotsIn(part, mine[part], theirs[part]))
+    const inPath = spots.filter(({ part }) => part === 'params')
+    if (mine.params) expect(inPath.length, 'the identifiers of two tenants differ').toBeGreaterThan(0)
+    for (const spot of spots) {
+      const random = isUuid(spot.foreign) ? uuidv7() : `zz${uuidv7().slice(-12)}`
+      const foreign = await send(own, route, placed(mine, spot, spot.foreign))
+      const unknown = await send(own, route, placed(mine, spot, random))
+      expect(visible(foreign)).toEqual(visible(unknown))
+      if (spot.part === 'params') expect(foreign.status).toBe(404)
+      expect(foreign.text).not.toContain(spot.foreign)
+    }
+    // And they are real: their owner is answered.
+    if (inPath.length > 0) expect((await send(other, route, theirs)).status).toBeLessThan(300)
+  })
+
+  test('are tried on many operations', async () => {
+    const withPath = tenantRoutes.filter(({ path }) => path.includes(':'))
+    expect(withPath.length).toBeGreaterThan(15)
+  })
+})
+
+describe('a tenant is named by the token only', () => {
+  test.for(routes)('$id: tenant_id is refused wherever it is smuggled in', async (route) => {
+    const example = await exampleFor(route, own)
+    const answer = (changed: Example) =>
+      route.access === 'public' ? sendAs(w, undefined, route, changed) : send(own, route, changed)
+    const named = { tenant_id: other.tenant_id }
+    const attempts: Example[] = [{ ...example, query: { ...example.query, ...named } }]
+    if (route.body) attempts.push({ ...example, body: { ...(example.body as object), ...named } })
+    else if (route.method !== 'GET' && !route.bytes) attempts.push({ ...example, body: named })
+    for (const changed of attempts) {
+      const reply = await answer(changed)
+      expect([reply.status, reply.json?.code]).toEqual([422, 'validation_failed'])
+    }
+  })
+
+  test('a header or a second tenant in the path changes nothing', async () => {
+    const token = await own.token()
+    for (const name of ['x-tenant-id', 'tenant-id', 'x-tenant', 'x-probity-tenant']) {
+      const reply = await w.call('GET /tenant', { token, headers: { [name]: other.tenant_id } })
+      expect(reply.json.tenant_id).toBe(own.tenant_id)
+    }
+    expect((await w.call(`GET /tenant/${other.tenant_id}`, { token })).status).toBe(404)
+  })
+})

@@ -1,0 +1,392 @@
+/** Ways to break the walls, each as the SQL a careless or hostile owner would run. What they do is undone by whoever runs them. */
+import type { Table } from './support.ts'
+
+/**
+ * What must happen besides a fault in the catalogue. `leaks`: a probe gets through on every table broken this way. `holds`:
+ * none does, which is why the walls are built as they are. `silent`: the catalogue cannot show it, a probe must.
+ */
+type Effect = 'leaks' | 'holds' | 'silent'
+
+interface Mutant {
+  readonly name: string
+  /** The rule of the catalogue that must name it. */
+  readonly rule?: string
+  readonly effect?: Effect
+}
+
+export interface TableMutant extends Mutant {
+  /** No statement where the mutant does not apply. */
+  readonly break: (table: Table) => readonly string[]
+}
+
+const policies = ({ kind }: Table): readonly (readonly [name: string, parts: 'both' | 'using' | 'check'])[] =>
+  kind === 'shared'
+    ? [
+        ['wall_read', 'using'],
+        ['wall_insert', 'check'],
+        ['wall_update', 'both'],
+        ['wall_delete', 'using'],
+      ]
+    : [['wall', 'both']]
+
+const rewritten = (table: Table, expression: string): string[] =>
+  policies(table).map(([name, parts]) => {
+    const using = parts === 'check' ? '' : `using (${expression})`
+    const check = parts === 'using' ? '' : `with check (${expression})`
+    return `alter policy ${name} on app.${table.name} ${using} ${check}`
+  })
+
+const isLasting = ({ kind }: Table): boolean => kind === 'append' || kind === 'ledger'
+const ownTenant = 'tenant_id = (select app.tenant_id())'
+/** Any column a plain index can be made of. */
+const indexable = ({ columns }: Table): string =>
+  columns.find(({ name, type }) => name !== 'tenant_id' && /^(uuid|text|bigint|timestamp.*)$/.test(type))?.name ?? ''
+
+const wallChanged = 'a policy of the wall is missing or is not as written'
+const objectRights = 'a serving role may truncate, reference or add triggers'
+const noActor = 'the actor trigger is missing or off'
+const functionChanged = 'a function of the walls is missing or is not as written'
+
+export const tableMutants: readonly TableMutant[] = [
+  {
+    name: 'row security disabled',
+    rule: 'row security is off',
+    effect: 'leaks',
+    break: (t) => [`alter table app.${t.name} disable row level security`],
+  },
+  {
+    name: 'row security no longer forced',
+    rule: 'row security is not forced',
+    effect: 'holds',
+    break: (t) => [`alter table app.${t.name} no force row level security`],
+  },
+  {
+    name: 'wall dropped',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => policies(t).map(([name]) => `drop policy ${name} on app.${t.name}`),
+  },
+  { name: 'wall replaced by true', rule: wallChanged, effect: 'leaks', break: (t) => rewritten(t, 'true') },
+  {
+    name: 'wall weakened by or',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => rewritten(t, `${ownTenant} or true`),
+  },
+  {
+    name: 'wall open where no tenant is set',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => rewritten(t, `${ownTenant} or (select app.tenant_id()) is null`),
+  },
+  {
+    name: 'wall calls the setting for each row',
+    rule: wallChanged,
+    break: (t) => rewritten(t, 'tenant_id = app.tenant_id()'),
+  },
+  {
+    name: 'wall casts the column',
+    rule: wallChanged,
+    break: (t) => rewritten(t, 'tenant_id::text = (select app.tenant_id())::text'),
+  },
+  {
+    name: 'wall made for another role',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => policies(t).map(([name]) => `alter policy ${name} on app.${t.name} to worker`),
+  },
+  {
+    name: 'careless permissive policy',
+    rule: 'a policy is not part of the wall',
+    effect: 'holds',
+    break: (t) => [`create policy careless on app.${t.name} using (true) with check (true)`],
+  },
+  {
+    name: 'open policy without its name',
+    rule: 'a policy is not part of the wall',
+    break: (t) => [`alter policy open on app.${t.name} rename to opened`],
+  },
+  {
+    name: 'truncate granted',
+    rule: objectRights,
+    effect: 'leaks',
+    break: (t) => [`grant truncate on app.${t.name} to app`],
+  },
+  { name: 'references granted', rule: objectRights, break: (t) => [`grant references on app.${t.name} to app`] },
+  { name: 'trigger granted', rule: objectRights, break: (t) => [`grant trigger on app.${t.name} to steward`] },
+  {
+    name: 'granted to the public',
+    rule: 'the public may touch a table',
+    break: (t) => [`grant select on app.${t.name} to public`],
+  },
+  {
+    name: 'a column granted to the public',
+    rule: 'the public may touch a column',
+    break: (t) => [`grant select (tenant_id) on app.${t.name} to public`],
+  },
+  {
+    name: 'whole rows granted to worker',
+    rule: 'worker may read whole rows',
+    break: (t) => [`grant select on app.${t.name} to worker`],
+  },
+  {
+    name: 'insert granted to worker',
+    rule: 'worker may add or remove rows',
+    break: (t) => [`grant insert on app.${t.name} to worker`],
+  },
+  {
+    name: 'a payload granted to worker',
+    rule: 'worker may read a payload',
+    break: (t) =>
+      t.columns
+        .filter(({ type }) => ['json', 'jsonb', 'bytea'].includes(type))
+        .map(({ name }) => `grant select ("${name}") on app.${t.name} to worker`),
+  },
+  {
+    name: 'a column granted to steward',
+    rule: 'steward may touch rows of tenants',
+    break: (t) =>
+      t.kind === 'shared' || t.kind === 'directory' ? [] : [`grant select (tenant_id) on app.${t.name} to steward`],
+  },
+  {
+    name: 'owned by app',
+    rule: 'a serving role owns a table',
+    break: (t) => [`alter table app.${t.name} owner to app`],
+  },
+  {
+    name: 'actor trigger dropped',
+    rule: noActor,
+    // Where app may not insert, nobody can write anonymously either.
+    break: (t) => [`drop trigger ${t.name}_actor on app.${t.name}`],
+  },
+  {
+    name: 'actor trigger disabled',
+    rule: noActor,
+    break: (t) => [`alter table app.${t.name} disable trigger ${t.name}_actor`],
+  },
+  {
+    name: 'actor trigger only on insert',
+    rule: noActor,
+    break: (t) => [
+      `drop trigger ${t.name}_actor on app.${t.name}`,
+      `create trigger ${t.name}_actor before insert on app.${t.name} for each statement execute function app.require_actor()`,
+    ],
+  },
+  {
+    name: 'history may be changed: trigger dropped',
+    rule: 'an append table can be changed',
+    break: (t) => (isLasting(t) ? [`drop trigger ${t.name}_append on app.${t.name}`] : []),
+  },
+  {
+    name: 'history may be changed: update granted',
+    rule: 'an append table can be changed',
+    break: (t) => (isLasting(t) ? [`grant update (tenant_id) on app.${t.name} to app`] : []),
+  },
+  {
+    name: 'foreign key dropped',
+    effect: 'silent',
+    break: (t) => t.references.map(({ constraint }) => `alter table app.${t.name} drop constraint ${constraint}`),
+  },
+  {
+    name: 'unique key without tenant_id',
+    rule: 'a key does not start with tenant_id',
+    // Empty on purpose, so that it can be built over any rows.
+    break: (t) => {
+      const column = t.kind === 'directory' ? t.columns.find((c) => c.writable)?.name : indexable(t)
+      return column ? [`create unique index mutant_${t.name} on app.${t.name} ("${column}") where false`] : []
+    },
+  },
+  {
+    name: 'expression index',
+    rule: 'an expression index cannot be used under row security',
+    break: (t) => [`create index mutant_${t.name} on app.${t.name} ((tenant_id::text))`],
+  },
+  {
+    name: 'index on a leaking type',
+    rule: 'an index on a column whose operators leak cannot be used under row security',
+    break: (t) =>
+      t.columns
+        .filter(({ type }) => type === 'jsonb')
+        .slice(0, 1)
+        .map(({ name }) => `create index mutant_${t.name} on app.${t.name} ("${name}")`),
+  },
+  {
+    name: 'rewritten by a rule',
+    rule: 'a table is rewritten by a rule',
+    break: (t) => [`create rule mutant as on insert to app.${t.name} do also nothing`],
+  },
+  {
+    name: 'taken from the register',
+    rule: 'table is not in the wall register',
+    break: (t) => [`delete from app.wall_register where table_name = '${t.name}'`],
+  },
+]
+
+export interface SchemaMutant extends Mutant {
+  readonly break: (victim: string) => readonly string[]
+}
+
+const replaced = (name: string, returns: string, body: string): string =>
+  `create or replace function app.${name}() returns ${returns} language sql stable return ${body}`
+
+const sharedPair = [
+  'create table app.mutant_list (tenant_id uuid not null, list_id uuid not null, primary key (tenant_id, list_id))',
+  `select app.wall('app.mutant_list', 'shared')`,
+  `create table app.mutant_use (tenant_id uuid not null, list_tenant_id uuid not null, list_id uuid not null, primary key (tenant_id, list_id),
+     foreign key (list_tenant_id, list_id) references app.mutant_list (tenant_id, list_id))`,
+  `select app.wall('app.mutant_use', 'tenant')`,
+]
+const parted = [
+  'create table app.mutant_log (tenant_id uuid not null, id uuid not null, primary key (tenant_id, id)) partition by hash (tenant_id)',
+  `select app.wall('app.mutant_log', 'tenant')`,
+  'create table app.mutant_log_0 partition of app.mutant_log for values with (modulus 1, remainder 0)',
+]
+
+/** Sound, although unusual: the rules must not cry at these. */
+export const soundSchemas: readonly SchemaMutant[] = [
+  { name: 'nothing', break: () => [] },
+  { name: 'a partition nobody was granted', break: () => parted },
+  {
+    name: 'a reference to a shared row, with its check',
+    break: () => [
+      ...sharedPair,
+      'alter table app.mutant_use add check (list_tenant_id in (tenant_id, app.system_tenant()))',
+    ],
+  },
+  {
+    name: 'a view that runs as its caller',
+    break: () => ['create view app.mutant with (security_invoker = true) as select * from app.job'],
+  },
+]
+
+export const schemaMutants: readonly SchemaMutant[] = [
+  {
+    name: 'a table nobody walled',
+    rule: 'table is not in the wall register',
+    break: () => ['create table app.mutant (tenant_id uuid)'],
+  },
+  {
+    name: 'a wall of a table that is gone',
+    rule: 'the wall register names no table',
+    break: () => [`insert into app.wall_register values ('gone', 'tenant')`],
+  },
+  {
+    name: 'tenant_id may be null',
+    rule: 'tenant_id may be null or is no uuid',
+    break: () => ['create table app.mutant (tenant_id uuid)', `select app.wall('app.mutant', 'tenant')`],
+  },
+  {
+    name: 'no tenant_id at all',
+    rule: 'table has no tenant_id',
+    break: () => [`create table app.mutant (id uuid)`, `insert into app.wall_register values ('mutant', 'tenant')`],
+  },
+  {
+    name: 'tenant rows declared as system',
+    rule: 'system table has a tenant_id',
+    break: () => ['create table app.mutant (tenant_id uuid not null)', `select app.wall('app.mutant', 'system')`],
+  },
+  {
+    name: 'a system table app may write',
+    rule: 'a system table can be written by a serving role',
+    break: () => ['grant insert on app.migration to app'],
+  },
+  {
+    name: 'a function with the rights of its owner',
+    rule: 'a function runs with the rights of its owner',
+    break: () => [`create function app.mutant() returns int language sql security definer as 'select 1'`],
+  },
+  {
+    name: 'such a function in another schema',
+    rule: 'a function runs with the rights of its owner',
+    break: () => [
+      `create function public.mutant() returns int language sql security definer as 'select 1'`,
+      'alter function public.mutant() owner to app_owner',
+    ],
+  },
+  {
+    name: 'a view with the rights of its owner',
+    rule: 'a view does not run as its caller',
+    break: () => ['create view app.mutant as select * from app.job'],
+  },
+  {
+    name: 'a materialised view',
+    rule: 'a materialised view holds tenant data',
+    break: () => ['create materialized view app.mutant as select * from app.job'],
+  },
+  { name: 'a sequence', rule: 'a sequence could reach a client', break: () => ['create sequence app.mutant'] },
+  {
+    name: 'a partition app was granted',
+    rule: 'a partition is granted',
+    break: () => [...parted, 'grant select on app.mutant_log_0 to app'],
+  },
+  {
+    name: 'a partition worker may write',
+    rule: 'a partition is granted',
+    break: () => [...parted, 'grant insert on app.mutant_log_0 to worker'],
+  },
+  {
+    name: 'a reference to a shared row without a check',
+    rule: 'a foreign key does not carry tenant_id',
+    break: () => sharedPair,
+  },
+  {
+    name: 'a foreign key without tenant_id',
+    rule: 'a foreign key does not carry tenant_id',
+    break: () => [
+      'alter table app.api_key add constraint mutant_key unique (key_id)',
+      'alter table app.api_key_usage add constraint mutant_fkey foreign key (key_id) references app.api_key (key_id)',
+    ],
+  },
+  {
+    name: 'app bypasses row security',
+    rule: 'a role may do too much',
+    effect: 'leaks',
+    break: () => ['alter role app bypassrls'],
+  },
+  {
+    name: 'app may become steward',
+    rule: 'a serving role inherits from or may become another role',
+    break: () => ['grant steward to app'],
+  },
+  {
+    name: 'app may create objects',
+    rule: 'a serving role may create objects',
+    break: () => ['grant create on schema app to app'],
+  },
+  {
+    name: 'app may add tenants',
+    rule: 'app may add or remove tenants',
+    break: () => ['grant insert on app.tenant to app'],
+  },
+  {
+    name: 'a tenant set by default',
+    rule: 'a setting the walls rely on has a default',
+    break: (victim) => [`alter role app set app.tenant_id = '${victim}'`],
+  },
+  {
+    name: 'the setting defaults to a tenant',
+    rule: functionChanged,
+    effect: 'leaks',
+    break: (victim) => [
+      replaced('tenant_id', 'uuid', `coalesce(nullif(current_setting('app.tenant_id', true), ''), '${victim}')::uuid`),
+    ],
+  },
+  {
+    name: 'the system tenant is a tenant',
+    rule: functionChanged,
+    break: (victim) => [replaced('system_tenant', 'uuid', `'${victim}'::uuid`)],
+  },
+  {
+    name: 'everybody is an actor',
+    rule: functionChanged,
+    effect: 'leaks',
+    break: () => [replaced('actor', 'text', `'user:anybody'`)],
+  },
+  {
+    name: 'no actor is asked for',
+    effect: 'silent',
+    break: () => [
+      'create or replace function app.require_actor() returns trigger language plpgsql as $$ begin return null; end $$',
+    ],
+  },
+]

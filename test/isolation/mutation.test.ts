@@ -1,0 +1,106 @@
+/**
+ * Suite 6: the walls are broken on purpose, in transactions that are rolled back, and the catalogue's question (suite 1) or
+ * the probes (suite 5) must notice every time. One transaction breaks all tables in one way; each must be named.
+ */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findWallFaults, type WallFault } from '../../src/kernel/database/walls.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { type World, world } from '../support/world.ts'
+import { type SchemaMutant, schemaMutants, soundSchemas, tableMutants } from './mutants.ts'
+import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
+import { connect, readTables, type Table, undone, walled } from './support.ts'
+
+let w: World
+let owner: pg.Client
+let tables: Table[]
+let rows: Map<string, object>
+let tenants: ProbeTenants
+let made = 0
+let noticed = 0
+
+beforeAll(async () => {
+  w = await world()
+  owner = await connect(w.clone.postgres)
+  const [victim, attacker] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
+  await victim.plant()
+  await attacker.plant()
+  tenants = { victim: victim.tenant_id, attacker: attacker.tenant_id, newcomer: await w.makeTenant() }
+  tables = walled(await readTables(owner))
+  rows = await victimRows(owner, tables, tenants.victim)
+})
+afterAll(async () => {
+  await owner.end()
+  await w.close()
+})
+
+interface Observed {
+  readonly faults: readonly WallFault[]
+  readonly breaches: readonly string[]
+}
+
+/** What the catalogue and the probes say about the database as it is inside this transaction, both as app. */
+async function observe(mutant: { effect?: string }): Promise<Observed> {
+  // With the search path of the role: names are printed as app sees them.
+  await owner.query('set local search_path = pg_catalog; set local role app')
+  const faults = await findWallFaults(async (text) => (await owner.query(text)).rows)
+  const breaches: string[] = []
+  for (const table of mutant.effect ? tables : []) {
+    breaches.push(...(await breachesOf(owner, table, rows.get(table.name) as object, tenants)).breaches)
+  }
+  return { faults, breaches }
+}
+
+/** Faults and breaches both begin with the name of the table they are about. */
+const tablesIn = (texts: readonly string[]): Set<string> =>
+  new Set(texts.map((text) => text.split(/[.: ]/)[0] as string))
+
+function breakSchema(mutant: SchemaMutant): Promise<Observed> {
+  return undone(owner, async () => {
+    for (const text of mutant.break(tenants.victim)) await owner.query(text)
+    return observe(mutant)
+  })
+}
+
+describe('each table', () => {
+  test.for(tableMutants)('$name', async (mutant) => {
+    const broken: string[] = []
+    const { faults, breaches } = await undone(owner, async () => {
+      for (const table of tables) {
+        const statements = mutant.break(table)
+        for (const text of statements) await owner.query(text)
+        if (statements.length > 0) broken.push(table.name)
+      }
+      return observe(mutant)
+    })
+    const named = tablesIn(faults.filter(({ rule }) => rule === mutant.rule).map(({ object }) => object))
+    const breached = tablesIn(breaches)
+    const escaped = broken.filter((name) => !(mutant.effect === 'silent' ? breached : named).has(name))
+    made += broken.length
+    noticed += broken.length - escaped.length
+    expect(escaped).toEqual([])
+    expect(broken.length, 'applies somewhere').toBeGreaterThan(0)
+    if (mutant.effect === 'leaks') expect(broken.filter((name) => !breached.has(name))).toEqual([])
+    if (mutant.effect === 'holds') expect(breaches).toEqual([])
+  })
+})
+
+describe('the schema', () => {
+  test.for(schemaMutants)('$name', async (mutant) => {
+    made++
+    const { faults, breaches } = await breakSchema(mutant)
+    if (mutant.effect !== 'silent') expect(faults.map(({ rule }) => rule)).toContain(mutant.rule)
+    if (mutant.effect) expect(breaches.length).toBeGreaterThan(0)
+    noticed++
+  })
+
+  test.for(soundSchemas)('sound: $name', async (mutant) => {
+    expect((await breakSchema(mutant)).faults).toEqual([])
+  })
+})
+
+test('every mutant was noticed', () => {
+  console.log(`${made} mutants of the walls, ${noticed} noticed`)
+  expect(made).toBeGreaterThan(400)
+  expect(noticed).toBe(made)
+})

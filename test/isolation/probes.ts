@@ -1,0 +1,147 @@
+/**
+ * What a tenant could try against another one's rows with SQL, as the role `app`: each probe names what went through, and
+ * nothing is the only good answer. Used against the walls as they are, and against walls broken on purpose.
+ */
+import type pg from 'pg'
+import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import { attempt, insertSql, rowOf, type Table } from './support.ts'
+
+export interface ProbeTenants {
+  /** Has a row in every table a tenant can have rows in. */
+  readonly victim: string
+  /** So has this one, who attacks. */
+  readonly attacker: string
+  /** This one has nothing, so that no key of its own is in the way of a planted row. */
+  readonly newcomer: string
+}
+
+interface Probe {
+  readonly name: string
+  readonly text: string
+  readonly values?: readonly unknown[]
+  /** Whose context: a tenant, or nobody's. */
+  readonly as: string | null
+  readonly actor?: string | null
+  /** SQLSTATEs or row counts that mean: nothing happened. */
+  readonly safe: readonly (number | string)[]
+}
+
+const NONE_OR_REFUSED = [0, '42501', 'PB002'] as const
+const REFUSED = ['42501'] as const
+
+/** A row of the victim; of a table where only the system tenant may have rows, the system's row in the victim's name. */
+async function victimRow(superuser: pg.Client, table: Table, victim: string): Promise<object> {
+  const row = (await rowOf(superuser, table, victim)) ?? (await rowOf(superuser, table, SYSTEM_TENANT))
+  if (!row) throw new Error(`no row to attack in ${table.name}: a module's canary() leaves it out`)
+  return { ...row, tenant_id: victim }
+}
+
+function probesOf(table: Table, row: object, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
+  const name = `app.${table.name}`
+  const column = table.columns.find(({ writable }) => writable)?.name ?? 'tenant_id'
+  const touch = `update ${name} set "${column}" = "${column}"`
+  const theirs = [victim]
+  return [
+    { name: 'read', as: attacker, text: `select 1 from ${name} where tenant_id = $1`, values: theirs, safe: [0] },
+    {
+      name: 'read whatever is not its own',
+      as: attacker,
+      text: `select 1 from ${name} where tenant_id not in ($1, $2)`,
+      values: [attacker, SYSTEM_TENANT],
+      safe: [0],
+    },
+    { name: 'change', as: attacker, text: `${touch} where tenant_id = $1`, values: theirs, safe: NONE_OR_REFUSED },
+    {
+      name: 'change whatever is not its own',
+      as: attacker,
+      text: `${touch} where tenant_id <> $1`,
+      values: [attacker],
+      safe: NONE_OR_REFUSED,
+    },
+    {
+      name: 'remove',
+      as: attacker,
+      text: `delete from ${name} where tenant_id <> $1`,
+      values: [attacker],
+      safe: NONE_OR_REFUSED,
+    },
+    { name: 'plant', as: attacker, text: insertSql(table), values: [row], safe: REFUSED },
+    {
+      name: 'give away',
+      as: attacker,
+      text: `update ${name} set tenant_id = $2 where tenant_id = $1`,
+      values: [attacker, victim],
+      // A table without rows of tenants has none to give away.
+      safe: table.kind === 'shared' ? NONE_OR_REFUSED : ['42501', 'PB002'],
+    },
+    ...table.references.map(({ constraint }) => ({
+      name: `refer by ${constraint}`,
+      as: newcomer,
+      text: insertSql(table),
+      values: [{ ...row, tenant_id: newcomer }],
+      safe: ['23503', '42501'],
+    })),
+    { name: 'read for nobody', as: null, text: `select 1 from ${name}`, safe: [0] },
+    { name: 'change for nobody', as: null, text: touch, safe: NONE_OR_REFUSED },
+    { name: 'remove for nobody', as: null, text: `delete from ${name}`, safe: NONE_OR_REFUSED },
+    { name: 'plant for nobody', as: null, text: insertSql(table), values: [row], safe: REFUSED },
+    {
+      name: 'write anonymously',
+      as: attacker,
+      actor: null,
+      text: insertSql(table),
+      values: [{ ...row, tenant_id: attacker }],
+      safe: ['PB001', '42501'],
+    },
+    { name: 'empty the table', as: attacker, text: `truncate ${name} cascade`, safe: REFUSED },
+    ...(table.kind === 'shared' ? sharedProbes(table, row, touch) : []),
+  ]
+}
+
+/** Only steward writes what everybody reads, whatever tenant app claims to speak for. */
+function sharedProbes(table: Table, row: object, touch: string): Probe[] {
+  const everybody = [SYSTEM_TENANT]
+  const name = `app.${table.name}`
+  return [
+    { name: 'change a shared row', as: SYSTEM_TENANT, text: `${touch} where tenant_id = $1`, values: everybody },
+    {
+      name: 'remove a shared row',
+      as: SYSTEM_TENANT,
+      text: `delete from ${name} where tenant_id = $1`,
+      values: everybody,
+    },
+    {
+      name: 'plant a shared row',
+      as: SYSTEM_TENANT,
+      text: insertSql(table),
+      values: [{ ...row, tenant_id: SYSTEM_TENANT }],
+    },
+  ].map((probe) => ({ ...probe, safe: probe.name.startsWith('plant') ? REFUSED : NONE_OR_REFUSED }))
+}
+
+/**
+ * Tries everything inside the open transaction of `client`, which must run as app; gives `table: probe → observed` for
+ * each probe that got through.
+ */
+export async function breachesOf(
+  client: pg.Client,
+  table: Table,
+  row: object,
+  tenants: ProbeTenants,
+): Promise<{ tried: number; breaches: string[] }> {
+  const probes = probesOf(table, row, tenants)
+  const breaches: string[] = []
+  for (const probe of probes) {
+    const { as: tenant_id, actor = 'user:probe' } = probe
+    const observed = await attempt(client, probe.text, probe.values, { tenant_id, actor })
+    if (!probe.safe.includes(observed)) breaches.push(`${table.name}: ${probe.name} → ${observed}`)
+  }
+  return { tried: probes.length, breaches }
+}
+
+/** The rows the probes aim at, by table name. */
+export async function victimRows(superuser: pg.Client, tables: readonly Table[], victim: string) {
+  const rows = new Map<string, object>()
+  for (const table of tables) rows.set(table.name, await victimRow(superuser, table, victim))
+  return rows
+}

@@ -1,0 +1,210 @@
+/** Suite 5: as each serving role, every table of the register is attacked with SQL; only what the role is for goes through. */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { type World, world } from '../support/world.ts'
+import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
+import { attempt, connect, insertSql, readTables, speakFor, type Table, undone, walled } from './support.ts'
+
+let w: World
+let clients: Record<'app' | 'worker' | 'steward' | 'postgres', pg.Client>
+let tables: Table[]
+let rows: Map<string, object>
+let tenants: ProbeTenants
+
+beforeAll(async () => {
+  w = await world()
+  const [app, worker, steward, postgres] = await Promise.all(
+    (['app', 'worker', 'steward', 'postgres'] as const).map((role) => connect(w.clone[role])),
+  )
+  clients = { app, worker, steward, postgres } as typeof clients
+  const [victim, attacker] = await Promise.all([ExampleTenant.create(w), ExampleTenant.create(w)])
+  await victim.plant()
+  await attacker.plant()
+  tenants = { victim: victim.tenant_id, attacker: attacker.tenant_id, newcomer: await w.makeTenant() }
+  tables = walled(await readTables(clients.postgres))
+  rows = await victimRows(clients.postgres, tables, tenants.victim)
+})
+afterAll(async () => {
+  await Promise.all(Object.values(clients).map((client) => client.end()))
+  await w.close()
+})
+
+describe('app', () => {
+  test('nothing of another tenant is read, changed, removed, planted or referred to', async () => {
+    let tried = 0
+    const breaches: string[] = []
+    for (const table of tables) {
+      const row = rows.get(table.name) as object
+      const result = await undone(clients.app, () => breachesOf(clients.app, table, row, tenants))
+      tried += result.tried
+      breaches.push(...result.breaches)
+    }
+    expect(breaches).toEqual([])
+    expect(tried).toBeGreaterThan(tables.length * 10)
+  })
+
+  test('the probes aim at real rows: their owner reads them, and foreign keys are among them', async () => {
+    const unseen: string[] = []
+    for (const table of tables) {
+      const seen = await undone(clients.app, async () => {
+        await speakFor(clients.app, tenants.victim)
+        return attempt(clients.app, `select 1 from app.${table.name}`)
+      })
+      if (!(Number(seen) > 0)) unseen.push(`${table.name}: ${seen}`)
+    }
+    expect(unseen).toEqual([])
+    expect(tables.flatMap(({ references }) => references).length).toBeGreaterThan(2)
+  })
+
+  test('a connection that never heard of a tenant sees nothing and writes nothing', async () => {
+    const fresh = await connect(w.clone.app)
+    const breaches: string[] = []
+    await undone(fresh, async () => {
+      for (const table of tables) {
+        const read = await attempt(fresh, `select 1 from app.${table.name}`)
+        const planted = await attempt(fresh, insertSql(table), [rows.get(table.name)])
+        if (read !== 0 || !['42501', 'PB001'].includes(String(planted)))
+          breaches.push(`${table.name}: ${read} ${planted}`)
+      }
+    })
+    await fresh.end()
+    expect(breaches).toEqual([])
+  })
+
+  test('shared rows stay closed even where app was granted the table', async () => {
+    const shared = tables.filter(({ kind }) => kind === 'shared')
+    expect(shared.length).toBeGreaterThan(0)
+    await undone(clients.postgres, async () => {
+      for (const { name } of shared) await clients.postgres.query(`grant insert, update, delete on app.${name} to app`)
+      await clients.postgres.query('set local role app')
+      for (const table of shared) {
+        const row = rows.get(table.name) as object
+        expect((await breachesOf(clients.postgres, table, row, tenants)).breaches).toEqual([])
+      }
+    })
+  })
+
+  test('it cannot become more than it is', async () => {
+    const [table] = tables as [Table]
+    const attempts = [
+      'set local role steward',
+      'set local role app_owner',
+      'set session authorization postgres',
+      `alter table app.${table.name} disable row level security`,
+      `alter table app.${table.name} no force row level security`,
+      `drop policy wall on app.${table.name}`,
+      `create policy mine on app.${table.name} using (true)`,
+      `create function app.mine() returns int language sql security definer as 'select 1'`,
+      `create view app.mine as select * from app.${table.name}`,
+      `create or replace function app.tenant_id() returns uuid language sql as $$ select null::uuid $$`,
+      `select app.wall('app.${table.name}', 'system')`,
+      'create schema mine',
+      'set local session_replication_role = replica',
+      `copy app.${table.name} to program 'cat'`,
+      `select lo_import('/etc/passwd')`,
+      `select pg_read_file('/etc/passwd')`,
+    ]
+    await undone(clients.app, async () => {
+      for (const text of attempts) {
+        await speakFor(clients.app, tenants.attacker)
+        expect([text, await attempt(clients.app, text)]).toEqual([text, '42501'])
+      }
+      await clients.app.query('set local row_security = off')
+      expect(await attempt(clients.app, `select 1 from app.${table.name}`)).toBe('42501')
+    })
+  })
+
+  test("the planner's statistics show no values of walled tables", async () => {
+    await clients.postgres.query('analyze')
+    const all = await clients.postgres.query(
+      `select 1 from pg_stats where schemaname = 'app' and tablename <> 'migration'`,
+    )
+    expect(all.rowCount).toBeGreaterThan(20)
+    const names = tables.map(({ name }) => name)
+    for (const view of ['pg_stats', 'pg_stats_ext']) {
+      const { rows: shown } = await clients.app.query(
+        `select tablename from ${view} where schemaname = 'app' and tablename = any ($1)`,
+        [names],
+      )
+      expect(shown).toEqual([])
+    }
+  })
+})
+
+describe('worker', () => {
+  test('sees of the queue what it was granted, never a payload, and adds or removes nothing', async () => {
+    const breaches: string[] = []
+    let refused = 0
+    await undone(clients.worker, async () => {
+      await speakFor(clients.worker, SYSTEM_TENANT, 'job:worker')
+      for (const table of tables) {
+        const may = (observed: number | string, what: string) => {
+          if (observed === '42501') refused++
+          else breaches.push(`${table.name}: ${what} → ${observed}`)
+        }
+        may(await attempt(clients.worker, `select * from app.${table.name}`), 'whole rows')
+        may(await attempt(clients.worker, insertSql(table), [rows.get(table.name)]), 'insert')
+        may(await attempt(clients.worker, `delete from app.${table.name}`), 'delete')
+        const isOpen = ['queue', 'ledger', 'directory'].includes(table.kind)
+        const closed = table.columns.filter(({ name, type }) =>
+          isOpen ? ['json', 'jsonb', 'bytea'].includes(type) : name === 'tenant_id',
+        )
+        for (const { name } of closed)
+          may(await attempt(clients.worker, `select "${name}" from app.${table.name}`), `read ${name}`)
+      }
+    })
+    expect(breaches).toEqual([])
+    expect(refused).toBeGreaterThan(tables.length * 3)
+  })
+
+  test('does see the queue of every tenant: the probe above is not blind', async () => {
+    await undone(clients.worker, async () => {
+      await speakFor(clients.worker, SYSTEM_TENANT, 'job:worker')
+      const seen = await clients.worker.query('select distinct tenant_id from app.job')
+      expect(seen.rows.map(({ tenant_id }) => tenant_id)).toEqual(
+        expect.arrayContaining([tenants.victim, tenants.attacker]),
+      )
+    })
+  })
+})
+
+describe('steward', () => {
+  test('touches shared rows and the directory, and nothing of any tenant', async () => {
+    const breaches: string[] = []
+    await undone(clients.steward, async () => {
+      for (const as of [SYSTEM_TENANT, tenants.victim]) {
+        await speakFor(clients.steward, as, 'operator:probe')
+        for (const table of tables.filter(({ kind }) => kind !== 'shared' && kind !== 'directory')) {
+          const tries = [
+            `select 1 from app.${table.name}`,
+            `select tenant_id from app.${table.name}`,
+            `update app.${table.name} set tenant_id = tenant_id`,
+            `delete from app.${table.name}`,
+            `insert into app.${table.name} (tenant_id) values (gen_random_uuid())`,
+          ]
+          for (const text of tries) {
+            const observed = await attempt(clients.steward, text)
+            if (observed !== '42501') breaches.push(`${text} → ${observed}`)
+          }
+        }
+      }
+    })
+    expect(breaches).toEqual([])
+  })
+
+  test('writes shared rows only where it speaks for everybody', async () => {
+    for (const table of tables.filter(({ kind }) => kind === 'shared')) {
+      const touch = `update app.${table.name} set tenant_id = tenant_id`
+      await undone(clients.steward, async () => {
+        await speakFor(clients.steward, SYSTEM_TENANT, 'operator:probe')
+        expect(await attempt(clients.steward, touch)).toBeGreaterThan(0)
+        await speakFor(clients.steward, tenants.attacker, 'operator:probe')
+        expect(await attempt(clients.steward, touch)).toBe(0)
+        await speakFor(clients.steward, null, 'operator:probe')
+        expect(await attempt(clients.steward, `select 1 from app.${table.name}`)).toBe(0)
+      })
+    }
+  })
+})

@@ -1,0 +1,147 @@
+/** What the generated suites share: the route table, sending an example, the tables of the register, and statements tried and undone. */
+import pg from 'pg'
+import { modules } from '../../src/app/modules.ts'
+import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
+import type { Route } from '../../src/kernel/route.ts'
+import type { ExampleTenant } from '../support/example-tenant.ts'
+import { type Example, type Fixture, fixtures } from '../support/fixtures.ts'
+import type { CallOptions, Reply, World } from '../support/world.ts'
+
+/** Known before a server runs, so that each route is a test of its own; `w.kernel.routes` is asserted to be the same. */
+export const routes: readonly Route[] = modules.flatMap((module) => module.routes)
+export const tenantRoutes = routes.filter((route) => route.access === 'tenant')
+export const publicRoutes = routes.filter((route) => route.access === 'public')
+
+export function exampleFor(route: Route, tenant: ExampleTenant, role?: Role): Example | Promise<Example> {
+  const fixture: Fixture | undefined = fixtures[route.id]
+  if (!fixture) throw new Error(`test/support/fixtures.ts has no entry for ${route.id}`)
+  return fixture(tenant, role ?? (route.roles[0] as Role))
+}
+
+export function addressOf(route: Route, example: Example): string {
+  const path = route.path.replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(example.params?.[name] ?? ''))
+  const query = example.query ? `?${new URLSearchParams(example.query)}` : ''
+  return `${route.method} ${path}${query}`
+}
+
+let sent = 0
+
+/** Without a token: as a stranger. Every call comes from an address of its own, so that no limit per address is met. */
+export function sendAs(w: World, token: string | undefined, route: Route, example: Example): Promise<Reply> {
+  sent++
+  const address = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`
+  const options: CallOptions = {
+    address,
+    ...(token !== undefined && { token }),
+    ...(example.body !== undefined && { body: example.body }),
+    ...(example.bytes !== undefined && {
+      payload: example.bytes,
+      headers: { 'content-type': 'application/octet-stream' },
+    }),
+  }
+  return w.call(addressOf(route, example), options)
+}
+
+/** As somebody of the tenant who holds the roles. */
+export async function send(
+  tenant: ExampleTenant,
+  route: Route,
+  example: Example,
+  held: readonly Role[] = allRoles,
+): Promise<Reply> {
+  return sendAs(tenant.w, await tenant.token(held, example.principal ?? tenant.caller), route, example)
+}
+
+export interface Column {
+  readonly name: string
+  readonly type: string
+  /** May app change it? */
+  readonly writable: boolean
+}
+export interface Reference {
+  readonly constraint: string
+  /** Without tenant_id. */
+  readonly columns: readonly string[]
+}
+export interface Table {
+  readonly name: string
+  readonly kind: 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory' | 'system'
+  /** Stored columns: generated ones cannot be given a value. */
+  readonly columns: readonly Column[]
+  readonly references: readonly Reference[]
+}
+
+/** Every table of the schema with its kind in the register. */
+export async function readTables(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `select c.relname::text as name, w.kind,
+            (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, null),
+                      'writable', has_column_privilege('app', c.oid, a.attnum, 'UPDATE')) order by a.attnum)
+               from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+            (select coalesce(json_agg(json_build_object('constraint', k.conname, 'columns', (
+                      select json_agg(a.attname) from pg_attribute a
+                       where a.attrelid = c.oid and a.attnum = any (k.conkey) and a.attname <> 'tenant_id'))), '[]')
+               from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1) as references
+       from pg_class c left join app.wall_register w on w.table_name = c.relname
+      where c.relnamespace = 'app'::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
+  )
+  return rows
+}
+
+export const walled = (tables: readonly Table[]): Table[] => tables.filter(({ kind }) => kind !== 'system')
+
+export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config)
+  await client.connect()
+  return client
+}
+
+/** SQL that makes the rest of the transaction speak for a tenant. `null`: the kernel never set a tenant, or an actor. */
+const speaking = (tenant_id: string | null, actor: string | null): string =>
+  `select set_config('app.tenant_id', ${pg.escapeLiteral(tenant_id ?? '')}, true), set_config('app.actor', ${pg.escapeLiteral(actor ?? '')}, true)`
+
+export async function speakFor(client: pg.Client, tenant_id: string | null, actor: string | null = 'user:probe') {
+  await client.query(speaking(tenant_id, actor))
+}
+
+/** Inside a transaction: how many rows a statement gives or touches, or the SQLSTATE that refused it. Undone either way. */
+export async function attempt(
+  client: pg.Client,
+  text: string,
+  values: readonly unknown[] = [],
+  as?: { readonly tenant_id: string | null; readonly actor: string | null },
+): Promise<number | string> {
+  await client.query(`savepoint attempt; ${as ? speaking(as.tenant_id, as.actor) : ''}`)
+  try {
+    return (await client.query(text, [...values])).rowCount ?? 0
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error)
+  } finally {
+    await client.query('rollback to savepoint attempt')
+  }
+}
+
+/** Runs the body in a transaction that is always rolled back. */
+export async function undone<T>(client: pg.Client, body: () => Promise<T>): Promise<T> {
+  await client.query('begin')
+  try {
+    return await body()
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+/** A row of the tenant as JSON, fetched by somebody whom no wall stops. */
+export async function rowOf(superuser: pg.Client, table: Table, tenant_id: string): Promise<object | undefined> {
+  const { rows } = await superuser.query(
+    `select to_jsonb(t) as row from app.${table.name} t where tenant_id = $1 limit 1`,
+    [tenant_id],
+  )
+  return rows[0]?.row
+}
+
+/** Inserts a row given as JSON in $1. */
+export function insertSql(table: Table): string {
+  const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
+  return `insert into app.${table.name} (${columns}) select ${columns} from jsonb_populate_record(null::app.${table.name}, $1)`
+}

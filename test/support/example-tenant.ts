@@ -1,0 +1,116 @@
+/**
+ * A tenant that can make one of everything, for tests that call every operation. `user()` is made once and shared;
+ * `newUser()` is a fresh one for calls that use it up. Things are made through the API wherever it can make them.
+ */
+import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
+import type { Tx } from '../../src/kernel/database/tx.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { KeyUsage } from '../../src/modules/access/index.ts'
+import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
+import type { CallOptions, World } from './world.ts'
+
+export type Person = `user:${string}`
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+export class ExampleTenant {
+  readonly w: World
+  readonly tenant_id: string
+  /** Calls the operations; whoever proposes changes is somebody else. */
+  readonly caller: Person = `user:${uuidv7()}`
+  readonly author: Person = `user:${uuidv7()}`
+  readonly #tokens = new Map<string, Promise<string>>()
+
+  constructor(w: World, tenant_id: string) {
+    this.w = w
+    this.tenant_id = tenant_id
+  }
+
+  static async create(w: World): Promise<ExampleTenant> {
+    const tenant = new ExampleTenant(w, await w.makeTenant())
+    // A test calls faster than any client should.
+    await tenant.write((tx) =>
+      tx.run(
+        `insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
+         select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy']) bucket`,
+        [tenant.tenant_id],
+      ),
+    )
+    return tenant
+  }
+
+  token(roles: readonly Role[] = allRoles, principal: Person = this.caller): Promise<string> {
+    const key = `${principal} ${roles.join()}`
+    const token = this.#tokens.get(key) ?? this.w.token({ tenant_id: this.tenant_id, roles, principal })
+    this.#tokens.set(key, token)
+    return token
+  }
+
+  /** As app inside this tenant, for what no operation makes. */
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.w.runtime.database.write({ tenant_id: this.tenant_id, actor: 'operator:test' }, body)
+  }
+
+  /** One row in each table of every module, as the canary tenant has them. */
+  async plant(): Promise<void> {
+    await this.write(async (tx) => {
+      for (const module of this.w.kernel.modules) await module.canary(tx)
+    })
+  }
+
+  readonly user = once(() => this.newUser())
+  async newUser(): Promise<string> {
+    const email = `${uuidv7()}@example.com`
+    return (await this.#make('POST /users', { body: { name: 'Ada', email, roles: ['viewer'] } })).user_id
+  }
+
+  /** Has been used, so that its usage has something to show. */
+  readonly key = once(async () => {
+    const key = await this.newKey()
+    const usage = new KeyUsage()
+    usage.observe({ tenant_id: this.tenant_id, principal: `key:${key.key_id}`, operation: 'listUsers', status: 200 })
+    await usage.flush(this.w.runtime.database)
+    return key
+  })
+  async newKey(): Promise<{ key_id: string; secret: string }> {
+    const made = await this.#make('POST /api-keys', { body: { name: 'machine', roles: ['service'] } })
+    return { key_id: made.key.key_id, secret: made.secret }
+  }
+
+  readonly upload = once(() => this.newUpload())
+  async newUpload(): Promise<string> {
+    const headers = { 'content-type': 'application/octet-stream' }
+    return (await this.#make('POST /uploads?file_name=example.bin', { payload: 'bytes', headers })).upload_id
+  }
+
+  readonly job = once(() => this.newJob())
+  async newJob(): Promise<string> {
+    return (await this.write((tx) => this.w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))).job_id
+  }
+
+  readonly endedJob = once(() => this.newEndedJob())
+  async newEndedJob(): Promise<string> {
+    return (await this.#make(`POST /jobs/${await this.newJob()}/cancel`)).job_id
+  }
+
+  readonly changeRequest = once(() => this.newChangeRequest('compliance_officer'))
+  /** Proposed by `author`, to be decided by somebody else with the role; afterwards nothing is governed again. */
+  async newChangeRequest(role: Role): Promise<string> {
+    const user_id = await this.newUser()
+    const govern = (rules: object[]) => this.#make('PUT /tenant/approval-policy', { body: { rules } })
+    await govern([{ action: 'roles', approvers: 1, role }])
+    const token = await this.token(allRoles, this.author)
+    const proposed = await this.#make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
+    await govern([])
+    return proposed.cr_id
+  }
+
+  async #make(at: string, options: CallOptions = {}) {
+    const reply = await this.w.call(at, { token: await this.token(), ...options })
+    if (reply.status >= 300) throw new Error(`${at} answered ${reply.status} ${reply.text}`)
+    return reply.json
+  }
+}
