@@ -24,6 +24,8 @@ const { values: given } = parseArgs({
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string' },
+    /** A .build/bench/kernel.mjs of another state of the sources, to be measured in the same rounds. */
+    against: { type: 'string' },
     profile: { type: 'string' },
     out: { type: 'string', default: 'bench/RESULTS.md' },
   },
@@ -56,7 +58,7 @@ const children: Child<unknown>[] = []
 
 async function start<F>(id: string, file: string, order: object): Promise<Child<F>> {
   const profile_to = given.profile === id ? path.join(import.meta.dirname, 'profiles') : undefined
-  const child = await startChild<F>(script(file), order, { profile_to })
+  const child = await startChild<F>(path.isAbsolute(file) ? file : script(file), order, { profile_to })
   children.push(child)
   return child
 }
@@ -157,7 +159,13 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
     )
   const read = { requests: reads, expected_status: 200 }
   const write = { expected_status: 201 }
+  const other = given.against && (await start<KernelFacts>('other', path.resolve(given.against), order('walled')))
+  const otherRows = (server: Child<KernelFacts>): Row[] => [
+    { id: 'other', label: 'tenant read, other build', server, rounds: [], ...read },
+    { id: 'other-write', label: 'POST /api/users, other build', server, rounds: [], requests: writes({}), ...write },
+  ]
   return [
+    ...(other ? otherRows(other) : []),
     { id: 'http', label: 'bare node:http, the same bytes', server: await bare('http'), rounds: [], ...read },
     { id: 'fastify', label: 'bare Fastify, the same bytes', server: await bare('fastify'), rounds: [], ...read },
     { id: 'read', label: 'tenant read, whole kernel, row-level security', server: walled, rounds: [], ...read },
@@ -185,7 +193,12 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
 
 function wantedRatios(rows: readonly Row[]): Ratio[] {
   const by = (id: string) => rows.find((row) => row.id === id) as Row
+  const compared: Ratio[] = [
+    { label: 'tenant read, this build ÷ other build', of: [by('read'), by('other')] },
+    { label: 'POST, this build ÷ other build', of: [by('write'), by('other-write')] },
+  ]
   return [
+    ...(given.against ? compared : []),
     { label: 'bare Fastify ÷ bare node:http', of: [by('fastify'), by('http')] },
     { label: 'tenant read ÷ bare Fastify', of: [by('read'), by('fastify')] },
     { label: 'tenant read ÷ no row-level security', of: [by('read'), by('open')], aim: 0.8, floor: 0.65 },

@@ -962,6 +962,196 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search by actor, operation, object and time, newest first
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One event with its place in the chain
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["getAuditEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/objects/{object_type}/{object_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Full history of one object, newest first
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["listAuditObjectEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export a range of the record with its proofs
+         * @description NDJSON that `npx probity verify audit FILE` verifies offline with nothing but the public key.
+         *
+         *     Roles: compliance_officer, auditor.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createAuditExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State of an export and where to download it
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["getAuditExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/exports/{export_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an export
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["getAuditExportContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recompute the whole chain
+         * @description Roles: auditor.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createAuditVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verifications/{verification_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Result of a recomputation: intact, or every fault with its place
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["getAuditVerification"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Signed chain heads, to be kept outside the system
+         * @description Roles: compliance_officer, auditor.
+         */
+        get: operations["listAuditCheckpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1373,6 +1563,97 @@ export interface components {
             finished_at: string | null;
             /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
             revision: number;
+        };
+        /**
+         * AuditEvent
+         * @description `seal` is null until the event is chained, about a second after its commit.
+         */
+        AuditEvent: {
+            /** Format: uuid */
+            event_id: string;
+            /** Format: date-time */
+            recorded_at: string;
+            actor: string;
+            operation: string;
+            object_type: string;
+            object_id: string;
+            request_id: string | null;
+            /** @description Keyed hashes of before and after; for configuration also the members that differ. */
+            detail: {
+                [key: string]: unknown;
+            };
+            seal: {
+                seq: number;
+                prev_hash: string;
+                hash: string;
+            } | null;
+        };
+        /** AuditExport */
+        AuditExport: {
+            /** Format: uuid */
+            export_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            events: number | null;
+            size_bytes: number | null;
+            sha256: string | null;
+            /** @description Path of the download. */
+            content: string | null;
+        };
+        /** AuditVerificationReport */
+        AuditVerificationReport: {
+            intact: boolean;
+            events: number;
+            head_seq: number;
+            head_hash: string;
+            checkpoints: number;
+            unsealed: number;
+            faults: {
+                seq: number | null;
+                /** Format: uuid */
+                event_id: string | null;
+                /** @enum {string} */
+                fault: "link_missing" | "link_altered" | "event_missing" | "event_altered" | "event_not_authentic" | "event_planted" | "chain_truncated" | "head_altered" | "checkpoint_altered" | "checkpoint_contradicted";
+                detail: string;
+            }[];
+            faults_total: number;
+        } | null;
+        /** AuditVerification */
+        AuditVerification: {
+            /** Format: uuid */
+            verification_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            report: components["schemas"]["AuditVerificationReport"];
+        };
+        /** AuditCheckpoint */
+        AuditCheckpoint: {
+            /** Format: uuid */
+            tenant_id: string;
+            seq: number;
+            hash: string;
+            /** Format: date-time */
+            created_at: string;
+            key_id: string;
+            signature: string;
+        };
+        /** AuditCheckpoints */
+        AuditCheckpoints: {
+            items: components["schemas"]["AuditCheckpoint"][];
+            next_cursor: string | null;
+            /** @description Raw Ed25519 public key, base64url. Keep it with the checkpoints. */
+            public_key: string;
+            key_id: string;
         };
         /**
          * Problem
@@ -3156,6 +3437,323 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                actor?: string;
+                operation?: string;
+                object_type?: string;
+                object_id?: string;
+                from_at?: string;
+                until_at?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search by actor, operation, object and time, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditEvent"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One event with its place in the chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEvent"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditObjectEvents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                object_type: string;
+                object_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Full history of one object, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditEvent"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAuditExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description The whole chain is walked; only events from here on carry their content.
+                     */
+                    from_at?: string;
+                    /** Format: date-time */
+                    until_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Export a range of the record with its proofs */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description State of an export and where to download it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditExport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditExportContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON object a line: manifest, links, checkpoints, end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAuditVerification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Recompute the whole chain */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditVerification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                verification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Result of a recomputation: intact, or every fault with its place */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditCheckpoints: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed chain heads, to be kept outside the system */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheckpoints"];
                 };
             };
             /** @description A problem. */

@@ -91,6 +91,11 @@ begin
     when 'queue' then
       execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, queued, queued);
       execute format('grant select, insert, update, delete on %s to app', target);
+    when 'ledger' then
+      execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, queued, queued);
+      execute format('create trigger %I before update or delete on %s for each statement execute function app.refuse_change()',
+                     name || '_append', target);
+      execute format('grant select, insert on %s to app', target);
     when 'directory' then
       execute format('create policy wall on %s as restrictive using (%s) with check (%s)', target, listed, listed);
       execute format('grant select, insert, update, delete on %s to steward', target);
@@ -159,6 +164,108 @@ create policy wall on app.approval_policy as restrictive for all using ((tenant_
 CREATE TRIGGER approval_policy_actor BEFORE INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER approval_policy_epoch AFTER INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
 grant delete, insert, select, update on app.approval_policy to app;
+
+-- audit_checkpoint: append
+create table app.audit_checkpoint (
+  tenant_id uuid not null,
+  seq bigint not null,
+  hash text not null,
+  created_at timestamp with time zone not null,
+  key_id text not null,
+  signature text not null,
+  constraint audit_checkpoint_pkey PRIMARY KEY (tenant_id, seq),
+  constraint audit_checkpoint_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
+);
+create policy open on app.audit_checkpoint as permissive for all using (true) with check (true);
+create policy wall on app.audit_checkpoint as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER audit_checkpoint_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER audit_checkpoint_append BEFORE DELETE OR UPDATE ON app.audit_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.audit_checkpoint to app;
+
+-- audit_event: ledger
+create table app.audit_event (
+  tenant_id uuid not null,
+  event_id uuid not null,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  recorded_at timestamp with time zone not null,
+  actor text not null,
+  operation text not null,
+  object_type text not null,
+  object_id text not null,
+  request_id text,
+  detail text not null,
+  mac text not null,
+  constraint audit_event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint audit_event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint audit_event_detail_ck CHECK (((detail)::json IS NOT NULL))
+);
+CREATE INDEX audit_event_actor_idx ON app.audit_event USING btree (tenant_id, actor, recorded_at, event_id);
+CREATE INDEX audit_event_object_idx ON app.audit_event USING btree (tenant_id, object_type, object_id, recorded_at, event_id);
+CREATE INDEX audit_event_sealing_idx ON app.audit_event USING btree (tenant_id, txid, event_id);
+CREATE INDEX audit_event_time_idx ON app.audit_event USING btree (tenant_id, recorded_at, event_id);
+CREATE INDEX audit_event_txid_idx ON app.audit_event USING btree (txid, tenant_id);
+create policy open on app.audit_event as permissive for all using (true) with check (true);
+create policy wall on app.audit_event as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER audit_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.audit_event to app;
+grant select (tenant_id, txid) on app.audit_event to worker;
+
+-- audit_head: tenant
+create table app.audit_head (
+  tenant_id uuid not null,
+  seq bigint not null,
+  hash text not null,
+  last_txid bigint not null,
+  last_event_id uuid not null,
+  mac text not null,
+  sealed_at timestamp with time zone default now() not null,
+  constraint audit_head_pkey PRIMARY KEY (tenant_id),
+  constraint audit_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
+);
+create policy open on app.audit_head as permissive for all using (true) with check (true);
+create policy wall on app.audit_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER audit_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.audit_head to app;
+
+-- audit_link: append
+create table app.audit_link (
+  tenant_id uuid not null,
+  seq bigint not null,
+  event_id uuid not null,
+  prev_hash text not null,
+  hash text not null,
+  constraint audit_link_event_key UNIQUE (tenant_id, event_id),
+  constraint audit_link_pkey PRIMARY KEY (tenant_id, seq),
+  constraint audit_link_event_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES app.audit_event(tenant_id, event_id),
+  constraint audit_link_seq_ck CHECK ((seq >= 1))
+);
+create policy open on app.audit_link as permissive for all using (true) with check (true);
+create policy wall on app.audit_link as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER audit_link_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_link FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER audit_link_append BEFORE DELETE OR UPDATE ON app.audit_link FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.audit_link to app;
+
+-- audit_run: tenant
+create table app.audit_run (
+  tenant_id uuid not null,
+  run_id uuid not null,
+  kind text not null,
+  job_id uuid not null,
+  parameters jsonb not null,
+  report jsonb,
+  upload_id uuid,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint audit_run_job_key UNIQUE (tenant_id, job_id),
+  constraint audit_run_pkey PRIMARY KEY (tenant_id, run_id),
+  constraint audit_run_upload_fkey FOREIGN KEY (tenant_id, upload_id) REFERENCES app.upload(tenant_id, upload_id) ON DELETE SET NULL (upload_id),
+  constraint audit_run_kind_ck CHECK ((kind = ANY (ARRAY['export'::text, 'verification'::text])))
+);
+create policy open on app.audit_run as permissive for all using (true) with check (true);
+create policy wall on app.audit_run as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER audit_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.audit_run to app;
 
 -- change_approval: append
 create table app.change_approval (
@@ -494,7 +601,7 @@ create table app.wall_register (
   table_name text not null,
   kind text not null,
   constraint wall_register_pkey PRIMARY KEY (table_name),
-  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'shared'::text, 'queue'::text, 'directory'::text, 'system'::text])))
+  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
 );
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;

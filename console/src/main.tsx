@@ -1,23 +1,24 @@
 /** Mounts the console. The colour scheme follows the system until someone chooses one, without an inline script. */
 import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
 import './app.css'
-import { createTheme, MantineProvider } from '@mantine/core'
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { App } from './app.tsx'
-
-const theme = createTheme({
-  primaryColor: 'cyan',
-  primaryShade: 9,
-  defaultRadius: 'md',
-})
+import { router } from './router.tsx'
+import { queries } from './session/queries.ts'
+import { theme } from './theme.ts'
 
 const container = document.getElementById('root')
 if (container) {
   createRoot(container).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">
-        <App />
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,
   )

@@ -82,7 +82,7 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
       close: async () => {},
     }
   }
-  if (home.moved) options.onStep?.(home.moved)
+  if (home.moved && options.claim === 'own') options.onStep?.(home.moved)
   const running = options.claim === 'own' ? null : await connectOrExplain(home.dir)
   if (running) return { ...over(running, name), home: home.dir, revive: async () => false, close: async () => {} }
   if (options.claim === 'attach') {

@@ -1,6 +1,7 @@
 /** The table of contents: one line per module, in tier order. Modules may use those above them, never those below. */
 import type { Module } from '../kernel/route.ts'
 import { access } from '../modules/access/index.ts'
+import { audit } from '../modules/audit/index.ts'
 import { auth } from '../modules/auth/index.ts'
 import { changeRequests } from '../modules/change-requests/index.ts'
 import { jobs } from '../modules/jobs/index.ts'
@@ -15,4 +16,5 @@ export const modules: readonly Module[] = [
   tenant,
   changeRequests,
   jobs,
+  audit,
 ]

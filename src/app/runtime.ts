@@ -1,6 +1,8 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import { createAuditKeys } from '../kernel/audit/chain.ts'
+import { AuditSealer } from '../kernel/audit/sealer.ts'
 import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '../kernel/auth/built-in-issuer.ts'
 import { findStanding } from '../kernel/auth/queries.ts'
 import { roles } from '../kernel/auth/roles.ts'
@@ -53,6 +55,7 @@ export interface Runtime {
   readonly metrics: Metrics
   createServer(): Promise<HttpServer>
   createRunner(slots: number, timing?: { lease_ms?: number; heartbeat_ms?: number; poll_ms?: number }): JobRunner
+  createSealer(): AuditSealer
   close(): Promise<void>
 }
 
@@ -101,6 +104,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     transactions: database,
     cursors: createCursorCodec(keyring.derive('cursor')),
     keyring,
+    audit: createAuditKeys(keyring),
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     limits: new Limits(),
     standings: new Standings((tenant_id, epoch) =>
@@ -152,6 +156,10 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     createRunner: (slots, timing = {}) => {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
       return new JobRunner({ kernel, queue, metrics, slots, ...timing })
+    },
+    createSealer: () => {
+      queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
+      return new AuditSealer({ transactions: database, queue, keys: kernel.audit, log })
     },
     close: async () => {
       clearInterval(flushing)

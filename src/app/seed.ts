@@ -1,6 +1,8 @@
 /** The idempotent initial population: signing key, canary tenant and, for trying out, two demo tenants with one user per role. */
 import fs from 'node:fs'
 import path from 'node:path'
+import { createAuditKeys } from '../kernel/audit/chain.ts'
+import { recordEvent } from '../kernel/audit/record.ts'
 import { BUILT_IN_ISSUER, sealContext } from '../kernel/auth/built-in-issuer.ts'
 import { type Role, roles } from '../kernel/auth/roles.ts'
 import { generateSigningKey } from '../kernel/auth/token-minter.ts'
@@ -161,7 +163,16 @@ export async function createTenant(
   const defaults = readDefaults(context.project_root)
   // Repeated on purpose: a crash between the two transactions is mended by the next run.
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
-    await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])
+    const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
+    if (isNew) {
+      recordEvent(tx, createAuditKeys(context.keyring), {
+        operation: 'createTenant',
+        object_type: 'tenant',
+        object_id: tenant.tenant_id,
+        request_id: null,
+        detail: { slug: tenant.slug, four_eyes: tenant.four_eyes },
+      })
+    }
     await insertRetentionPolicy(tx, defaults.retention_classes)
     await upsertSchedule(tx, {
       schedule_id: uuidv7(),

@@ -70,6 +70,9 @@ export async function serve(options: ServeOptions, life: Lifetime): Promise<Serv
     const runner = runtime.createRunner(config.worker_slots)
     runner.start()
     life.onEnd('Stopping the jobs', JOB_GRACE_MS + MARGIN_MS, () => runner.stop(JOB_GRACE_MS))
+    const sealer = runtime.createSealer()
+    sealer.start()
+    life.onEnd(null, MARGIN_MS, () => sealer.stop())
   }
   let port: number | null = null
   if (options.http) {

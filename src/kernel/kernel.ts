@@ -1,4 +1,6 @@
 /** What handlers and jobs may use of the kernel. Assembled once in src/app and passed down; nothing here is global. */
+import type { AuditKeys } from './audit/chain.ts'
+import type { AuditNotes } from './audit/record.ts'
 import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
 import type { Standings } from './auth/standing.ts'
 import type { CursorCodec } from './cursor.ts'
@@ -29,6 +31,7 @@ export interface Kernel {
   readonly transactions: Transactions
   readonly cursors: CursorCodec
   readonly keyring: Keyring
+  readonly audit: AuditKeys
   readonly jobs: JobQueue
   readonly limits: Limits
   readonly standings: Standings
@@ -44,6 +47,6 @@ export interface Kernel {
   /** Runs a stored, governed request through the same handler, in the approver's transaction. */
   perform(
     operation: string,
-    input: { tx: Tx; actor: Actor; params: unknown; body: unknown; request: RequestFacts },
+    input: { tx: Tx; actor: Actor; params: unknown; body: unknown; request: RequestFacts; audit: AuditNotes },
   ): Promise<unknown>
 }

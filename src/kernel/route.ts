@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
+import type { AuditNotes } from './audit/record.ts'
 import type { Role, Roles } from './auth/roles.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx, TxMode } from './database/tx.ts'
@@ -112,6 +113,7 @@ interface SelfInput {
 
 export type TenantInput<P, Q, B, M extends TxMode> = CommonInput<P, Q, B> & {
   readonly actor: Actor
+  readonly audit: AuditNotes
 } & (M extends 'self' ? SelfInput : OpenInput)
 export type PublicInput<P, Q, B> = CommonInput<P, Q, B>
 

@@ -108,6 +108,31 @@ export class ExampleTenant {
     return proposed.cr_id
   }
 
+  readonly auditEvent = once(async () => {
+    await this.user()
+    return (await this.#make('GET /audit/events?limit=1')).items[0].event_id as string
+  })
+
+  /** An export with its file, or a verification with its report, run to the end. */
+  readonly auditRun = (kind: 'export' | 'verification') => this.#auditRuns[kind]()
+  readonly #auditRuns = {
+    export: once(() => this.#runAudit('exports')),
+    verification: once(() => this.#runAudit('verify')),
+  }
+  async #runAudit(path: 'exports' | 'verify'): Promise<string> {
+    const job = await this.#make(`POST /audit/${path}`, { body: {} })
+    const runner = this.w.runtime.createRunner(2)
+    runner.start()
+    try {
+      for (let state = job.state; state === 'queued' || state === 'running'; ) {
+        state = (await this.#make(`GET /jobs/${job.job_id}?wait=8`)).state
+      }
+    } finally {
+      await runner.stop(5000)
+    }
+    return job.resource.split('/').at(-1)
+  }
+
   async #make(at: string, options: CallOptions = {}) {
     const reply = await this.w.call(at, { token: await this.token(), ...options })
     if (reply.status >= 300) throw new Error(`${at} answered ${reply.status} ${reply.text}`)

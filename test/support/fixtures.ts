@@ -94,4 +94,16 @@ const jobs: Fixtures = {
   retryJob: async (t) => ({ params: { job_id: await t.newEndedJob() } }),
 }
 
-export const fixtures: Fixtures = { ...system, ...auth, ...access, ...tenant, ...changeRequests, ...jobs }
+const audit: Fixtures = {
+  listAuditEvents: plain,
+  getAuditEvent: async (t) => ({ params: { event_id: await t.auditEvent() } }),
+  listAuditObjectEvents: async (t) => ({ params: { object_type: 'users', object_id: await t.user() } }),
+  createAuditExport: () => ({ body: {} }),
+  getAuditExport: async (t) => ({ params: { export_id: await t.auditRun('export') } }),
+  getAuditExportContent: async (t) => ({ params: { export_id: await t.auditRun('export') } }),
+  createAuditVerification: () => ({ body: {} }),
+  getAuditVerification: async (t) => ({ params: { verification_id: await t.auditRun('verification') } }),
+  listAuditCheckpoints: plain,
+}
+
+export const fixtures: Fixtures = { ...system, ...auth, ...access, ...tenant, ...changeRequests, ...jobs, ...audit }

@@ -150,7 +150,7 @@ export async function world(options: WorldOptions = {}) {
       ...(content !== undefined && { payload: content }),
       ...(address !== undefined && { remoteAddress: address }),
     })
-    const isJson = String(reply.headers['content-type']).includes('json')
+    const isJson = /^application\/(problem\+)?json/.test(String(reply.headers['content-type']))
     return {
       status: reply.statusCode,
       headers: reply.headers,

@@ -50,7 +50,9 @@ export const listMigrations = (tx: Asking) =>
   tx.query<{ version: string; checksum: string }>('select version, checksum from app.migration order by version')
 
 export const listTenantIds = async (tx: Asking): Promise<string[]> =>
-  (await tx.query<{ tenant_id: string }>('select tenant_id from app.tenant order by tenant_id')).map((row) => row.tenant_id)
+  (await tx.query<{ tenant_id: string }>('select tenant_id from app.tenant order by tenant_id')).map(
+    (row) => row.tenant_id,
+  )
 
 /**
  * What a column is stored as in a backup where its value means nothing elsewhere; SQL over the row `t`.
@@ -111,7 +113,8 @@ const tenantPlace = (table: Table): number => table.columns.findIndex((column) =
 // Tables that refer to themselves or to each other: set aside first, then inserted by one statement, since PostgreSQL
 // compares foreign keys when a statement ends.
 
-export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line json) on commit drop'
+export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line json)'
+export const DROP_ASIDE = 'drop table pg_temp.restore_aside'
 
 export const INSERT_ASIDE =
   'insert into pg_temp.restore_aside select $2, r.line from json_array_elements($1::json) as r (line)'

@@ -1,10 +1,12 @@
 /** The table of contents of the operator's tool: every command, in the groups in which help shows them. */
 import { api, worker } from './alone.ts'
+import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keysList, keysRotate } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
+import { restore } from './restore.ts'
 import { roles } from './roles.ts'
 import { seed } from './seed.ts'
 import { start } from './start.ts'
@@ -13,7 +15,7 @@ import { token } from './token.ts'
 
 export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
-  ['Database', [migrate, roles, seed]],
+  ['Database', [migrate, roles, seed, backup, restore]],
   ['Tenants and access', [tenantCreate, tenantList, tenantSuspend, tenantResume, token, keysList, keysRotate]],
   ['Look', [openapi, doctor]],
 ]

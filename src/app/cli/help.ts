@@ -85,7 +85,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
     .map((name) => ({ name, distance: editDistance(word, name) }))
     .sort((one, two) => one.distance - two.distance)
   const [best] = ranked
-  return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined
+  return best && best.distance <= (best.name.length < 4 ? 1 : 2) ? best.name : undefined
 }
 
 function editDistance(from: string, to: string): number {

@@ -21,6 +21,8 @@ export interface Tx extends Scope {
   find<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
   /** How many rows were changed. */
   run(text: string, values?: readonly unknown[]): Promise<number>
+  /** Sent together with COMMIT, without a round trip of its own, for statements whose result nobody reads. Writes only. */
+  defer(text: string, values: readonly unknown[]): void
 }
 
 export type TxMode = 'one' | 'read' | 'write' | 'self'
@@ -38,6 +40,7 @@ export interface DatabaseOptions {
 const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
   set_config('statement_timeout', $3, true), set_config('idle_in_transaction_session_timeout', $4, true)`
 const CONTEXT_READ_ONLY = `${CONTEXT}, set_config('transaction_read_only', 'on', true)`
+const COMMIT: Statement = { text: 'commit', values: [] }
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
 
@@ -130,6 +133,7 @@ export class Database {
     const { prepared } = this.#options
     // BEGIN and the tenant setting travel with the first query: nothing is sent before there is something to ask.
     let pending: Statement[] = [{ text: begin, values: [] }, this.#context(scope, CONTEXT)]
+    const deferred: Statement[] = []
     let open = true
     let tail: Promise<unknown> = Promise.resolve()
     const send = (statement: Statement): Promise<FlightResult> => {
@@ -143,11 +147,13 @@ export class Database {
       return next
     }
     try {
-      const result = await body(handle(scope, send))
+      const result = await body(handle(scope, send, (statement) => deferred.push(statement)))
       open = false
       await tail
-      if (pending.length > 0) return result
-      await commit(client)
+      if (pending.length > 0 && deferred.length === 0) return result
+      const last = [...pending, ...deferred, COMMIT]
+      pending = []
+      await commit(client, last, prepared)
       return result
     } catch (error) {
       open = false
@@ -165,10 +171,10 @@ export class Database {
 /** A client that could not be rolled back must be destroyed, whatever the error that led there. */
 class UnknownState extends Error {}
 
-async function commit(client: pg.PoolClient): Promise<void> {
-  let command: string
+async function commit(client: pg.PoolClient, flight: readonly Statement[], named: boolean): Promise<void> {
+  let command: string | undefined
   try {
-    ;({ command } = await client.query('commit'))
+    command = (await fly(client, flight, named)).at(-1)?.command
   } catch (error) {
     if (isConnectionFailure(error)) throw new UnknownState('commit', { cause: unknownOutcome(error) })
     throw error
@@ -177,12 +183,19 @@ async function commit(client: pg.PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
 }
 
-function handle(scope: Scope, send: (statement: Statement) => Promise<FlightResult>): Tx {
+function handle(
+  scope: Scope,
+  send: (statement: Statement) => Promise<FlightResult>,
+  defer: (statement: Statement) => void = () => {
+    throw new Error('only a write transaction has a commit to send things with')
+  },
+): Tx {
   return {
     tenant_id: scope.tenant_id,
     actor: scope.actor,
     query: async (text, values = []) => (await send({ text, values })).rows as never,
     find: async (text, values = []) => (await send({ text, values })).rows[0] as never,
     run: async (text, values = []) => (await send({ text, values })).count,
+    defer: (text, values) => defer({ text, values }),
   }
 }

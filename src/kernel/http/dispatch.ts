@@ -3,6 +3,7 @@
  * handler inside the same transaction as its effect; no transaction is open while a client is waited for.
  */
 import type { Readable } from 'node:stream'
+import { CollectedNotes, objectOf, recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
 import type { Kernel } from '../kernel.ts'
@@ -49,18 +50,33 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     return { status, headers: headersOf(route, value), body: checked(route, schema as TSchema, value) }
   }
 
+  /** One change, one event, in the transaction of the change. */
+  const record = (tx: Tx, route: Route, inputs: Inputs, value: unknown, detail: Record<string, unknown>): void =>
+    recordEvent(tx, kernel.audit, {
+      operation: route.id,
+      ...objectOf(route, inputs.params, value, tx.tenant_id),
+      request_id: inputs.request.id,
+      detail,
+    })
+
   /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
   const effect = (
     tx: Tx,
     route: Route,
-    inputs: Pick<Inputs, 'params' | 'body'>,
+    inputs: Inputs,
     idempotency: Idempotency | undefined,
     fingerprint: string,
     handle: () => Promise<unknown>,
+    notes: CollectedNotes,
   ): Promise<Answer> =>
     once(tx, idempotency, fingerprint, async () => {
       const waiting = await propose(tx, route, inputs, handle)
-      if (!waiting) return present(route, await handle())
+      if (!waiting) {
+        const value = await handle()
+        record(tx, route, inputs, value, notes.detail)
+        return present(route, value)
+      }
+      record(tx, route, inputs, waiting, { ...notes.detail, proposed: waiting.cr_id })
       return {
         status: 202,
         headers: { location: `/api/change-requests/${waiting.cr_id}` },
@@ -75,8 +91,9 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     idempotencyKey: string | undefined,
   ): Promise<Outcome> {
     const scope: Scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-    const common = { ...inputs, actor, kernel }
     const { transactions } = kernel
+    const notes = new CollectedNotes(kernel.audit)
+    const common = { ...inputs, actor, kernel, audit: notes }
     const idempotency: Idempotency | undefined =
       route.method === 'POST' && idempotencyKey !== undefined
         ? { principal: actor.principal, operation: route.id, key: idempotencyKey, secret: route.secret ?? false }
@@ -90,13 +107,15 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
           })
         : ''
       const answer = await transactions.write(scope, (tx) =>
-        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle({ ...common, tx })),
+        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle({ ...common, tx }), notes),
       )
       if (route.starts) kernel.jobs.nudge()
       return answer
     }
-    if (route.tx === 'self') return runSelf(route, scope, common, idempotency)
+    if (route.tx === 'self') return runSelf(route, scope, common, notes, idempotency)
     const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle({ ...common, tx }))
+    // A read of something sensitive is itself recorded, before anything of it leaves.
+    if (route.audited) await transactions.write(scope, async (tx) => record(tx, route, inputs, value, notes.detail))
     return outcomeOf(route, value)
   }
 
@@ -109,7 +128,8 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
   async function runSelf(
     route: Route,
     scope: Scope,
-    common: object,
+    common: Inputs,
+    notes: CollectedNotes,
     idempotency: Idempotency | undefined,
   ): Promise<Outcome> {
     const { transactions } = kernel
@@ -121,7 +141,11 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
       settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
         settled = await transactions.write(scope, (tx) =>
-          once(tx, idempotency, fingerprint, async () => present(route, await body(tx))),
+          once(tx, idempotency, fingerprint, async () => {
+            const made = await body(tx)
+            record(tx, route, common, made, notes.detail)
+            return present(route, made)
+          }),
         )
         return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
       },

@@ -95,5 +95,6 @@ export function answerRawSocket(error: NodeJS.ErrnoException, socket: Duplex): v
     ...(problem.status === 405 ? ['allow: GET, POST, PUT, PATCH, DELETE'] : []),
     'connection: close',
   ]
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  // Closed by us, not left to the other side: a half-read upload would otherwise wait for as long as it likes.
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }

@@ -142,10 +142,13 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     reply.header('x-request-id', request.id)
     const trace = traceOut(request.headers.traceparent)
     if (trace) reply.header('traceparent', trace)
-    if (draining) reply.header('connection', 'close')
     reply.raw.once('close', () => observe(request, reply, visit))
   }
 
+  // Said with the answer and not before: a process may be told to leave while a request is being worked on.
+  app.addHook('onSend', async (_request, reply) => {
+    if (draining) reply.header('connection', 'close')
+  })
   app.addHook('onRoute', ({ method, url }) => {
     for (const name of [method].flat()) mounted.push({ method: name, url })
   })
@@ -164,9 +167,12 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
     visit.abort.abort()
     running.delete(visit.abort)
+    // A stream that began before still promised to keep its connection.
+    if (draining) setImmediate(() => app.server.closeIdleConnections())
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
-    const status = reply.raw.writableFinished ? reply.statusCode : 499
+    // The caller went away before the answer was complete.
+    const status = reply.raw.writableEnded ? reply.statusCode : 499
     const template = visit.route ? `/api${visit.route.path}` : 'unmatched'
     metrics.request(request.method, template, status, duration_ms / 1000)
     if (visit.tenant_id && visit.principal && visit.route) {
@@ -205,10 +211,13 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     const mediaType = isStreamed(route.reply[1])
       ? (route.reply[1].media_type.split(';')[0] as string)
       : 'application/json'
+    const hasParameters = url.includes(':')
     app.route({
       method: route.method,
       url,
       onRequest: async (request) => {
+        // To the router `/users/` is `/users/:user_id` with nothing for the name; to everybody else it is no path of ours.
+        if (hasParameters && Object.values(request.params as object).includes('')) fail('not_found')
         const visit = visitOf(request)
         visit.route = route
         if (route.access === 'tenant') {
@@ -250,6 +259,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       return (app.server.address() as AddressInfo).port
     },
     close: async () => {
+      draining = true
       // Whoever only waits for something to happen is told to stop waiting; everybody else finishes.
       for (const abort of running) abort.abort()
       await app.close()

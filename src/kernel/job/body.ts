@@ -1,5 +1,6 @@
 /** Runs one claimed job: loads its payload inside the tenant, gives the body its fenced context, and records how it ended. */
 import { randomUUID } from 'node:crypto'
+import { recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { Kernel } from '../kernel.ts'
 import { Problem, problemBody, problems } from '../problem.ts'
@@ -45,10 +46,12 @@ function contextOf(kernel: Kernel, job: Running, stored: { payload: unknown; che
     kernel,
     log: kernel.log.child({ job_id: job.job_id, tenant_id: job.tenant_id, kind: job.kind }),
     read: (body) => kernel.transactions.read(scope, body),
+    write: (body) => kernel.transactions.write(scope, body),
     step: async (body) => {
       job.abort.signal.throwIfAborted()
       const { cancel_requested } = await kernel.transactions.write(scope, async (tx) => {
-        const { checkpoint, progress } = await body(tx)
+        const { checkpoint, progress, audit } = await body(tx)
+        if (audit) record(kernel, job, tx, audit)
         const held = await updateStep(tx, job, {
           checkpoint,
           done: progress?.done ?? null,
@@ -69,11 +72,21 @@ function contextOf(kernel: Kernel, job: Running, stored: { payload: unknown; che
   return { context, hasFinished: () => finished }
 }
 
+const record = (kernel: Kernel, job: Running, tx: Tx, detail: Record<string, unknown>): void =>
+  recordEvent(tx, kernel.audit, {
+    operation: `job:${job.kind}`,
+    object_type: 'jobs',
+    object_id: job.job_id,
+    request_id: null,
+    detail,
+  })
+
 /** The last effect and the end of the job, together or not at all. */
 const succeed = (kernel: Kernel, job: Running, body: (tx: Tx) => Promise<Record<string, unknown> | null>) =>
   kernel.transactions.write(scopeOf(job), async (tx) => {
     const result = await body(tx)
     if ((await updateEnded(tx, job, { state: 'succeeded', result, problem: null })) !== 1) throw new LeaseLost()
+    record(kernel, job, tx, { result })
   })
 
 async function settle(kernel: Kernel, job: Running, thrown: unknown): Promise<Outcome> {

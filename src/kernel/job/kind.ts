@@ -17,6 +17,8 @@ export interface Progress {
 export interface StepOutcome<C> {
   readonly checkpoint?: C
   readonly progress?: Progress
+  /** What the step changed, for the audit record; a step that only reports progress says nothing. */
+  readonly audit?: Record<string, unknown>
 }
 
 export interface JobContext<P = unknown, C = unknown> {
@@ -31,6 +33,8 @@ export interface JobContext<P = unknown, C = unknown> {
   readonly kernel: Kernel
   readonly log: Log
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  /** A transaction outside the fence, for bytes that mean nothing until a fenced step names them. */
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   /** One transaction: the effect, the checkpoint and the fence together. Throws when the lease was lost. */
   step(body: (tx: Tx) => Promise<StepOutcome<C>>): Promise<void>
   /** The last effect and the end of the job in one transaction. */

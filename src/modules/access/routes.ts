@@ -130,7 +130,9 @@ export const accessRoutes = [
     const user = found(await lockUser(tx, params.user_id))
     expectRevision(user.revision, input)
     const { expected_revision: _, ...change } = body
-    return shown(found(await updateUser(tx, params.user_id, { ...user, ...change })))
+    const changed = found(await updateUser(tx, params.user_id, { ...user, ...change }))
+    input.audit.record(user, changed)
+    return shown(changed)
   }),
 
   tenantRoute('POST /users/:user_id/deactivate', {
@@ -190,7 +192,9 @@ export const accessRoutes = [
       fail('transition_not_allowed', 'The roles of this user come from its identity provider. Change them there.')
     }
     if (!body.roles.includes('tenant_admin')) await keepAnAdministrator(tx, user)
-    return shown(found(await updateUserRoles(tx, user.user_id, body.roles)))
+    const changed = found(await updateUserRoles(tx, user.user_id, body.roles))
+    input.audit.configuration({ roles: user.roles }, { roles: changed.roles })
+    return shown(changed)
   }),
 
   tenantRoute('PUT /users/:user_id/availability', {

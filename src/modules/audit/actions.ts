@@ -51,12 +51,6 @@ export async function verifyChain(
   return walk.finish(checkpoints.length)
 }
 
-export interface ExportSummary {
-  readonly first_seq: number
-  readonly last_seq: number
-  readonly events: number
-}
-
 /**
  * The lines of an export: a manifest, the links with their events, every checkpoint inside the range, and a freshly signed
  * end. Whoever holds the public key can verify it without this service, and notices if the file was cut short.
@@ -65,8 +59,8 @@ export async function* exportLines(
   tx: Tx,
   keys: AuditKeys,
   range: { first: number; last: number },
-): AsyncGenerator<string, ExportSummary> {
-  const line = (value: object) => `${JSON.stringify(value)}\n`
+): AsyncGenerator<Buffer> {
+  const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
   const { public_key, key_id } = keys
   yield line({
     line: 'manifest',
@@ -78,17 +72,14 @@ export async function* exportLines(
     first_seq: range.first,
     last_seq: range.last,
   })
-  let events = 0
   let end = { seq: range.first - 1, hash: '' }
   for await (const { event, ...link } of chain(tx, range.first - 1, range.last)) {
     const { mac: _mac, txid: _txid, ...content } = event ?? { mac: '', txid: 0 }
     yield line({ line: 'link', ...link, event: event ? content : null })
-    events++
     end = { seq: link.seq, hash: link.hash }
   }
   for (const checkpoint of await allCheckpoints(tx)) {
     if (checkpoint.seq >= range.first && checkpoint.seq <= range.last) yield line({ line: 'checkpoint', ...checkpoint })
   }
   yield line({ line: 'end', ...keys.signCheckpoint(tx.tenant_id, end, nowText()) })
-  return { first_seq: range.first, last_seq: end.seq, events }
 }

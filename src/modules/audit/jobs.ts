@@ -1,7 +1,7 @@
 /** Long work on the audit record: recomputing the chain, and writing it out. */
 import { defineJob } from '../../kernel/job/kind.ts'
 import { closed, Id, nullable, Timestamp } from '../../kernel/schema.ts'
-import { storeBytes } from '../system/index.ts'
+import { completeBytes, writeBytes } from '../system/index.ts'
 import { exportLines, verifyChain } from './actions.ts'
 import { countLinks, findRange, updateRunReport } from './queries.ts'
 
@@ -33,17 +33,19 @@ export const auditExport = defineJob({
   resumes: 'restart',
   visible_to: readers,
   run: async ({ payload, read, write, finish, kernel }) => {
-    const stored = await read(async (tx) => {
-      const range = await findRange(tx, payload.from_at, payload.until_at)
-      // An empty range is an answer too: a file that proves nothing happened up to its signed end.
-      const bounds = { first: range?.first ?? 1, last: range?.last ?? 0 }
-      const lines = exportLines(tx, kernel.audit, bounds)
-      return storeBytes({ write }, lines, `audit-${payload.run_id}.ndjson`)
+    const { written, events } = await read(async (tx) => {
+      const found = await findRange(tx, payload.from_at, payload.until_at)
+      // An empty range is an answer too: a file with a signed end and nothing before it.
+      const range = { first: found?.first ?? 1, last: found?.last ?? 0 }
+      const lines = exportLines(tx, kernel.audit, range)
+      const bytes = await writeBytes(write, lines, `audit-${payload.run_id}.ndjson`)
+      return { written: bytes, events: Math.max(0, range.last - range.first + 1) }
     })
     await finish(async (tx) => {
-      const { size_bytes, sha256, summary } = stored
-      await updateRunReport(tx, payload.run_id, { ...summary, size_bytes, sha256 }, stored.upload_id)
-      return { events: summary.events, size_bytes, sha256 }
+      await completeBytes(tx, written)
+      const { size_bytes, sha256, upload_id } = written
+      await updateRunReport(tx, payload.run_id, { events, size_bytes, sha256 }, upload_id)
+      return { events, size_bytes, sha256 }
     })
     return null
   },

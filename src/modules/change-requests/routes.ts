@@ -112,7 +112,7 @@ export const changeRequestRoutes = [
       'duplicate',
       'last_administrator',
     ],
-  }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
+  }).handle(async ({ tx, params, body, actor, kernel, audit, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)
     expectChecker(request, actor.principal, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
@@ -123,6 +123,7 @@ export const changeRequestRoutes = [
       await kernel.perform(request.operation, {
         tx,
         actor,
+        audit,
         params: request.params,
         body: request.body ?? undefined,
         // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.

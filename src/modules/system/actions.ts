@@ -19,10 +19,10 @@ import {
 const CHUNK_BYTES = 1024 * 1024
 
 /** Regroups whatever the network delivers into pieces of exactly 1 MiB, the last one shorter. */
-async function* pieces(stream: Readable): AsyncGenerator<Buffer> {
+async function* pieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let held = 0
-  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const part of source) {
     parts.push(part)
     held += part.length
     while (held >= CHUNK_BYTES) {
@@ -53,7 +53,7 @@ export async function storeUpload(
   let chunks = 0
   await store.write((tx) => insertUpload(tx, upload_id, options.file_name))
   try {
-    for await (const piece of pieces(stream)) {
+    for await (const piece of pieces(stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)) {
       size_bytes += piece.length
       if (size_bytes > options.max_bytes) {
         fail('too_large', `An upload may have at most ${options.max_bytes} bytes on this server.`)
@@ -78,6 +78,41 @@ export async function storeUpload(
     await store.write((tx) => removeUnstoredUpload(tx, upload_id)).catch(() => {})
     throw error
   }
+}
+
+export interface WrittenBytes {
+  readonly upload_id: string
+  readonly size_bytes: number
+  readonly sha256: string
+  readonly chunks: number
+}
+
+/**
+ * Bytes a job makes: written piece by piece, invisible until `completeBytes` names them in a fenced step. What a lost worker
+ * leaves behind expires within the hour.
+ */
+export async function writeBytes(
+  write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  source: AsyncIterable<Buffer>,
+  file_name: string,
+): Promise<WrittenBytes> {
+  const upload_id = uuidv7()
+  const hash = createHash('sha256')
+  let size_bytes = 0
+  let chunks = 0
+  await write((tx) => insertUpload(tx, upload_id, file_name))
+  for await (const piece of pieces(source)) {
+    size_bytes += piece.length
+    hash.update(piece)
+    const seq = chunks++
+    await write((tx) => insertUploadChunk(tx, upload_id, seq, piece))
+  }
+  return { upload_id, size_bytes, sha256: hash.digest('hex'), chunks }
+}
+
+export async function completeBytes(tx: Tx, { upload_id, ...facts }: WrittenBytes): Promise<void> {
+  if (!(await updateUploadStored(tx, upload_id, facts))) fail('upload_incomplete')
+  await updateUploadUsed(tx, upload_id)
 }
 
 /** For jobs and requests that name an `upload_id`: checks that it is there and keeps it for as long as it may be needed. */

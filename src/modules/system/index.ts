@@ -4,7 +4,7 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertCanaryAnswer, insertUpload, insertUploadChunk } from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
-export { readUpload, useUpload } from './actions.ts'
+export { completeBytes, readUpload, useUpload, writeBytes } from './actions.ts'
 
 export const system: Module = {
   name: 'system',

@@ -134,9 +134,8 @@ describe('storing', () => {
 })
 
 describe('an upload that does not come to its end', () => {
-  const bytesThen = async function* (count: number, then?: () => never) {
-    for (let i = 0; i < count; i++) yield sample(65_536, i + 1)
-    then?.()
+  const endless = async function* () {
+    for (let i = 0; i < 400; i++) yield sample(65_536, i + 1)
   }
   const post = (body: ReadableStream | Buffer) =>
     fetch(`${origin}/api/uploads`, {
@@ -147,7 +146,7 @@ describe('an upload that does not come to its end', () => {
     } as RequestInit)
 
   test('because it is too large gives 413 to a client that is still sending, and leaves nothing', async () => {
-    const reply = await post(ReadableStream.from(bytesThen(400)) as ReadableStream)
+    const reply = await post(ReadableStream.from(endless()) as ReadableStream)
     expect(reply.status).toBe(413)
     expect(await reply.json()).toMatchObject({ code: 'too_large', detail: expect.stringContaining(String(MAX_BYTES)) })
     expect(await left()).toEqual(nothing)
@@ -157,32 +156,40 @@ describe('an upload that does not come to its end', () => {
     expect((await post(sample(MAX_BYTES))).status).toBe(201)
   })
 
-  test('because the client went away leaves nothing', async () => {
+  /** Sends by hand what no well-behaved client would. */
+  function beginByHand(framing: string): net.Socket {
     const { hostname, port } = new URL(origin)
     const socket = net.connect(Number(port), hostname)
     socket.on('error', () => {})
     socket.write(
       `POST /api/uploads HTTP/1.1\r\nHost: probity\r\nAuthorization: Bearer ${token}\r\n` +
-        `Content-Type: application/octet-stream\r\nContent-Length: ${3 * MIB}\r\n\r\n`,
+        `Content-Type: application/octet-stream\r\n${framing}\r\n\r\n`,
     )
+    return socket
+  }
+  const length = `Content-Length: ${3 * MIB}`
+  const chunked = 'Transfer-Encoding: chunked'
+  const size = (2 * MIB + 5).toString(16)
+
+  test.for([
+    { how: 'the client was cut off', framing: length, before: '', breakOff: (socket: net.Socket) => socket.destroy() },
+    { how: 'the client sent no more', framing: length, before: '', breakOff: (socket: net.Socket) => socket.end() },
+    {
+      how: 'its framing broke',
+      framing: chunked,
+      before: `${size}\r\n`,
+      breakOff: (socket: net.Socket) => socket.write('\r\nnot a size\r\n'),
+    },
+  ])('because $how leaves nothing', async ({ framing, before, breakOff }) => {
+    const socket = beginByHand(framing)
+    socket.write(before)
     socket.write(sample(2 * MIB + 5))
     await until('two pieces are stored', async () => (await left()).chunks.length === 2)
     expect((await left()).uploads).toEqual(['receiving'])
-    socket.destroy()
+    breakOff(socket)
     await until('nothing is left', async () => (await left()).uploads.length === 0)
     expect(await left()).toEqual(nothing)
-  })
-
-  test('because the stream broke leaves nothing', async () => {
-    const broken = post(
-      ReadableStream.from(
-        bytesThen(20, () => {
-          throw new Error('the source broke')
-        }),
-      ) as ReadableStream,
-    )
-    await expect(broken).rejects.toThrow()
-    await until('nothing is left', async () => (await left()).uploads.length === 0)
+    socket.destroy()
   })
 
   test('cannot be used, and is seen as what it is', async () => {

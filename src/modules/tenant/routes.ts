@@ -61,7 +61,9 @@ export const tenantRoutes = [
     if (change.time_zone !== undefined && unknownZone(change.time_zone)) {
       fail('conflict', 'time_zone is not a zone of the IANA time zone database, such as Europe/Berlin.')
     }
-    return found(await updateTenant(input.tx, { ...tenant, ...change }))
+    const changed = found(await updateTenant(input.tx, { ...tenant, ...change }))
+    input.audit.configuration(tenant, changed)
+    return changed
   }),
 
   tenantRoute('GET /tenant/approval-policy', {
@@ -97,7 +99,9 @@ export const tenantRoutes = [
     const unknown = body.rules.find((rule) => !governedActions(kernel.routes).includes(rule.action))
     if (unknown)
       fail('conflict', `There is no governed action ${unknown.action}. GET this policy to see those that exist.`)
-    return withActions(found(await updateApprovalPolicy(tx, body.rules)), kernel)
+    const changed = found(await updateApprovalPolicy(tx, body.rules))
+    input.audit.configuration(policy, changed)
+    return withActions(changed, kernel)
   }),
 
   tenantRoute('GET /tenant/retention-policy', {
@@ -129,7 +133,9 @@ export const tenantRoutes = [
     expectRevision(policy.revision, input)
     const repeated = repeatedName(body.classes.map(({ record_class }) => record_class))
     if (repeated) fail('conflict', `The record class ${repeated} is named twice.`)
-    return found(await updateRetentionPolicy(tx, body.classes))
+    const changed = found(await updateRetentionPolicy(tx, body.classes))
+    input.audit.configuration(policy, changed)
+    return changed
   }),
 
   tenantRoute('POST /tenant/isolation-checks', {

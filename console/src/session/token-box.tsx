@@ -1,9 +1,17 @@
 /** The form that takes a token or an API key, and the line that tells which token is in use. */
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
-import { type FormEvent, type ReactNode, useEffect, useId, useReducer, useState } from 'react'
-import { keepToken, readToken, type TokenClaims, tokenFrom, useToken } from './token.ts'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { useNow } from '../ui/when.tsx'
+import { signIn, signOut, useToken } from './session.ts'
+import { readToken, type TokenClaims } from './token.ts'
 
-export function TokenBox({ isCompact = false }: { readonly isCompact?: boolean }) {
+interface TokenBoxProps {
+  readonly isCompact?: boolean
+  readonly submit?: string
+  readonly onDone?: () => void
+}
+
+export function TokenBox({ isCompact = false, submit = 'Use token', onDone }: TokenBoxProps) {
   const token = useToken()
   const stateId = useId()
   const size = isCompact ? 'xs' : 'sm'
@@ -14,12 +22,12 @@ export function TokenBox({ isCompact = false }: { readonly isCompact?: boolean }
   async function use(event: FormEvent) {
     event.preventDefault()
     setBusy(true)
-    const result = await tokenFrom(pasted)
+    const refused = await signIn(pasted)
     setBusy(false)
-    setFault('fault' in result ? result.fault : '')
-    if ('fault' in result) return
+    setFault(refused?.fault ?? '')
+    if (refused) return
     setPasted('')
-    keepToken(result.token)
+    onDone?.()
   }
 
   return (
@@ -45,7 +53,7 @@ export function TokenBox({ isCompact = false }: { readonly isCompact?: boolean }
           visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
         />
         <Button type="submit" size={size} loading={isBusy}>
-          Use token
+          {submit}
         </Button>
       </form>
       <Text component="div" size="sm">
@@ -53,7 +61,7 @@ export function TokenBox({ isCompact = false }: { readonly isCompact?: boolean }
           {fault === '' ? <CurrentToken token={token} /> : <Fault>{fault}</Fault>}
         </span>
         {token !== '' && fault === '' && (
-          <Anchor component="button" type="button" size="sm" ml={8} onClick={() => keepToken('')}>
+          <Anchor component="button" type="button" size="sm" ml={8} onClick={signOut}>
             Forget it
           </Anchor>
         )}
@@ -97,14 +105,4 @@ function Claims({ claims }: { readonly claims: TokenClaims }) {
 function clock(at: Date, now: number): string {
   const isToday = at.toDateString() === new Date(now).toDateString()
   return at.toLocaleString(undefined, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' })
-}
-
-/** The present time, read again often enough that an expiry is noticed while the page stays open. */
-function useNow(): number {
-  const [, tick] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => {
-    const timer = setInterval(tick, 10_000)
-    return () => clearInterval(timer)
-  }, [])
-  return Date.now()
 }

@@ -3,15 +3,22 @@
  * The frame is of the same origin; messages to and from any other are never sent or heeded.
  */
 import { Center, Loader, useComputedColorScheme, VisuallyHidden } from '@mantine/core'
+import { useInterval } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
-import { useToken } from './token.ts'
-import { TokenBox } from './token-box.tsx'
+import { sessionTokens, useToken } from '../../session/session.ts'
+import { TokenBox } from '../../session/token-box.tsx'
+import { useArrival } from '../../ui/page.tsx'
 
-export function ApiDocsPage() {
+/** Nothing else on this page asks for a token, so one made from an API key is kept fresh here. */
+const KEEP_FRESH_MS = 30_000
+
+export default function ApiDocsPage() {
   const frame = useRef<HTMLIFrameElement>(null)
   const [isReady, setReady] = useState(false)
   const token = useToken()
   const scheme = useComputedColorScheme('light')
+  const heading = useArrival('API documentation')
+  useInterval(() => void sessionTokens.get().catch(() => ''), KEEP_FRESH_MS, { autoInvoke: true })
 
   useEffect(() => {
     function receive(event: MessageEvent) {
@@ -33,7 +40,9 @@ export function ApiDocsPage() {
 
   return (
     <div className="docs">
-      <VisuallyHidden component="h1">API documentation</VisuallyHidden>
+      <VisuallyHidden component="h1" ref={heading} tabIndex={-1}>
+        API documentation
+      </VisuallyHidden>
       <section className="docs-token" aria-label="Token">
         <TokenBox isCompact />
       </section>

@@ -1,26 +1,33 @@
-/** The first page: what this server is, whether it is well, and the ways into its API. */
-import { Anchor, Card, Container, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { type ReactNode, useId } from 'react'
-import { PageLink } from './location.tsx'
+/** The first page for somebody who is not signed in: what this server is, whether it is well, and the ways in. */
+import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { TokenBox } from '../../session/token-box.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { useArrival } from '../../ui/page.tsx'
+import { Section } from '../../ui/section.tsx'
 import { ReadinessChecks } from './readiness.tsx'
-import { TokenBox } from './token-box.tsx'
 
-export function HomePage() {
+export function Welcome() {
+  const heading = useArrival('Overview')
   return (
-    <Container size="lg" py={{ base: 'lg', sm: 48 }}>
+    <Box className="page" maw={1080}>
       <Stack gap="xl">
         <Stack gap="xs" maw={680}>
-          <Title order={1}>Decisions you can prove</Title>
+          <Title order={1} ref={heading} tabIndex={-1} className="page-title">
+            Decisions you can prove
+          </Title>
           <Text size="lg" c="dimmed">
             Probity keeps policy data in versions, evaluates risk against them, and can replay every decision exactly as
             it was made. Each tenant sees its own data only; the database itself enforces that.
           </Text>
         </Stack>
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Section title="This server">
             <ReadinessChecks />
           </Section>
-          <Stack gap="lg">
+          <Stack gap="md">
+            <Section title="Sign in">
+              <TokenBox />
+            </Section>
             <Section title="The API">
               <List spacing={6} listStyleType="none">
                 <List.Item>
@@ -41,24 +48,9 @@ export function HomePage() {
                 </List.Item>
               </List>
             </Section>
-            <Section title="Your token">
-              <TokenBox />
-            </Section>
           </Stack>
         </SimpleGrid>
       </Stack>
-    </Container>
-  )
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  const id = useId()
-  return (
-    <Card component="section" aria-labelledby={id} withBorder padding="lg">
-      <Title order={2} size="h4" id={id} mb="md">
-        {title}
-      </Title>
-      {children}
-    </Card>
+    </Box>
   )
 }

@@ -1,0 +1,123 @@
+/**
+ * The table of contents of the console: one entry per area, in the order of the navigation. Routes, navigation and search
+ * come from it. An area is shown to those who may call the operation it `needs`.
+ */
+import type { ComponentType } from 'react'
+import type { IconName } from './ui/icons.tsx'
+
+export const groups = ['Work', 'Policy', 'Evidence', 'Administration', 'Developers'] as const
+
+type LoadPage = () => Promise<{ default: ComponentType }>
+
+export interface Area {
+  readonly path: string
+  readonly title: string
+  readonly about: string
+  readonly icon: IconName
+  readonly group: (typeof groups)[number] | null
+  /** operationId, or null when anybody who is signed in may come. */
+  readonly needs: string | null
+  /** Shown without signing in. */
+  readonly isPublic?: true
+  /** Each page is a chunk of its own, loaded when it is opened. */
+  readonly pages: Readonly<Record<string, LoadPage>>
+}
+
+export const areas: readonly Area[] = [
+  {
+    path: '/',
+    title: 'Home',
+    about: 'Who you are, what waits, what runs',
+    icon: 'home',
+    group: null,
+    needs: null,
+    isPublic: true,
+    pages: { '/': () => import('./areas/home/home-page.tsx') },
+  },
+  {
+    path: '/change-requests',
+    title: 'Change requests',
+    about: 'Changes that wait for a second pair of eyes',
+    icon: 'approve',
+    group: 'Work',
+    needs: 'listChangeRequests',
+    pages: {
+      '/change-requests': () => import('./areas/change-requests/change-requests-page.tsx'),
+      '/change-requests/$cr_id': () => import('./areas/change-requests/change-request-page.tsx'),
+    },
+  },
+  {
+    path: '/jobs',
+    title: 'Jobs',
+    about: 'Long work: progress, results, problems',
+    icon: 'work',
+    group: 'Work',
+    needs: 'listJobs',
+    pages: {
+      '/jobs': () => import('./areas/jobs/jobs-page.tsx'),
+      '/jobs/$job_id': () => import('./areas/jobs/job-page.tsx'),
+    },
+  },
+  {
+    path: '/users',
+    title: 'Users',
+    about: 'People, their roles and their access',
+    icon: 'people',
+    group: 'Administration',
+    needs: 'listUsers',
+    pages: {
+      '/users': () => import('./areas/users/users-page.tsx'),
+      '/users/$user_id': () => import('./areas/users/user-page.tsx'),
+    },
+  },
+  {
+    path: '/api-keys',
+    title: 'API keys',
+    about: 'Machine clients: keys, rotation, use',
+    icon: 'key',
+    group: 'Administration',
+    needs: 'listApiKeys',
+    pages: { '/api-keys': () => import('./areas/api-keys/api-keys-page.tsx') },
+  },
+  {
+    path: '/tenant',
+    title: 'Tenant settings',
+    about: 'Profile, approval policy, retention, proof of isolation',
+    icon: 'tenant',
+    group: 'Administration',
+    needs: 'getTenant',
+    pages: {
+      '/tenant': () => import('./areas/tenant/profile-page.tsx'),
+      '/tenant/approval-policy': () => import('./areas/tenant/approval-policy-page.tsx'),
+      '/tenant/retention-policy': () => import('./areas/tenant/retention-policy-page.tsx'),
+      '/tenant/isolation': () => import('./areas/tenant/isolation-page.tsx'),
+    },
+  },
+  {
+    path: '/api-docs',
+    title: 'API documentation',
+    about: 'Every operation, with requests you can send',
+    icon: 'docs',
+    group: 'Developers',
+    needs: null,
+    isPublic: true,
+    pages: { '/api-docs': () => import('./areas/api-docs/api-docs-page.tsx') },
+  },
+]
+
+/** Pages that belong to no area of the navigation. */
+export const quietPages: Readonly<Record<string, LoadPage>> = {
+  '/sign-in': () => import('./areas/sign-in/sign-in-page.tsx'),
+  '/sign-in/callback': () => import('./areas/sign-in/callback-page.tsx'),
+}
+
+export function areaAt(path: string): Area | undefined {
+  return areas.find((area) => (area.path === '/' ? path === '/' : path === area.path || path.startsWith(`${area.path}/`)))
+}
+
+/** Before it is known what somebody may do, only what is open to all is offered. */
+export function visibleAreas(operations: readonly string[] | null): readonly Area[] {
+  return areas.filter((area) =>
+    operations === null ? area.isPublic === true : area.needs === null || operations.includes(area.needs),
+  )
+}

@@ -1,0 +1,53 @@
+/** The first page: for those who are signed in, who they are, what waits for them, what runs, and how the server is. */
+import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { useMay, useMe } from '../../session/queries.ts'
+import { useToken } from '../../session/session.ts'
+import { RoleBadges } from '../../ui/badges.tsx'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { When } from '../../ui/when.tsx'
+import { Inbox } from './inbox.tsx'
+import { ReadinessChecks } from './readiness.tsx'
+import { RunningJobs } from './running-jobs.tsx'
+import { Welcome } from './welcome.tsx'
+
+export default function HomePage() {
+  return useToken() === '' ? <Welcome /> : <Desk />
+}
+
+function Desk() {
+  const me = useMe()
+  const may = useMay()
+  return (
+    <Page title={me.tenant.name} about={`Signed in as ${me.name ?? me.principal}.`}>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" verticalSpacing="md">
+        <Stack gap="md">
+          {may('listChangeRequestInbox') && <Inbox />}
+          <RunningJobs />
+        </Stack>
+        <Stack gap="md">
+          <Section title="You">
+            <Facts
+              of={[
+                ['Name', me.name],
+                ['Roles', <RoleBadges key="roles" roles={me.roles} />],
+                ['Tenant', `${me.tenant.name} (${me.tenant.slug})`],
+                ['Tenant id', <CopyValue key="tenant" value={me.tenant.tenant_id} name="the tenant id" />],
+                ['Principal', <CopyValue key="principal" value={me.principal} name="the principal" />],
+                ['Token ends', <When key="ends" at={me.expires_at} />],
+                ['Issuer', me.issuer],
+              ]}
+            />
+            <Text size="xs" c="dimmed" mt="xs">
+              {me.operations.length} operations of the API are open to you.
+            </Text>
+          </Section>
+          <Section title="This server">
+            <ReadinessChecks />
+          </Section>
+        </Stack>
+      </SimpleGrid>
+    </Page>
+  )
+}

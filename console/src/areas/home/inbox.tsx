@@ -1,0 +1,47 @@
+/** The changes that wait for a decision by whoever looks. */
+import { Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+import { PageLink } from '../../ui/link.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { Section } from '../../ui/section.tsx'
+import { When } from '../../ui/when.tsx'
+import { operationWords } from '../../ui/words.ts'
+
+const SHOWN = 5
+
+export function Inbox() {
+  const { data } = useQuery({
+    queryKey: ['change-requests', 'home'],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/change-requests/inbox', { params: { query: { limit: SHOWN } }, signal }),
+    refetchInterval: 15_000,
+  })
+  return (
+    <Section title="Waits for your decision" aside={<PageLink to="/change-requests" size="sm">All change requests</PageLink>}>
+      {data === undefined && <Skeleton height={60} />}
+      {data?.items.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing waits for you.
+        </Text>
+      )}
+      <ul className="rows">
+        {data?.items.map((request) => (
+          <li key={request.cr_id}>
+            <PageLink to={`/change-requests/${request.cr_id}`} size="sm" fw={500} flex={1}>
+              {operationWords(request.operation)}
+            </PageLink>
+            <Text span size="sm" c="dimmed">
+              <Principal of={request.created_by} />, <When at={request.created_at} />
+            </Text>
+          </li>
+        ))}
+      </ul>
+      {data?.next_cursor && (
+        <Text size="sm" c="dimmed" mt="xs">
+          and more
+        </Text>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,76 @@
+/** Asks the server every few seconds whether it is ready, and shows each of its checks. */
+import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { probe } from '../../session/client.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { sentence, spaced } from '../../ui/words.ts'
+
+interface Check {
+  readonly status: string
+  readonly [detail: string]: unknown
+}
+interface Readiness {
+  readonly status: string
+  readonly checks: Readonly<Record<string, Check>>
+}
+
+const interval_ms = 5_000
+
+async function ask(signal: AbortSignal): Promise<Readiness> {
+  const { data, error } = await probe.raw.GET('/api/health/ready', { signal })
+  const body = (data ?? error ?? {}) as Partial<Readiness>
+  // A server that is shutting down answers with a problem, whose status is a number and which lists no checks.
+  const status = typeof body.status === 'string' ? body.status : 'not_ready'
+  return { status, checks: body.checks ?? {} }
+}
+
+export function ReadinessChecks() {
+  const { data, isError, dataUpdatedAt } = useQuery({
+    queryKey: ['readiness'],
+    queryFn: ({ signal }) => ask(signal),
+    refetchInterval: interval_ms,
+    staleTime: 0,
+    throwOnError: false,
+  })
+  if (isError) {
+    return (
+      <Alert color="red" title="The server does not answer" role="status">
+        Asking again every {interval_ms / 1000} seconds.
+      </Alert>
+    )
+  }
+  if (data === undefined) return <Skeleton height={160} aria-label="Asking the server" />
+  return (
+    <>
+      <Group justify="space-between" mb="xs">
+        <Badge role="status" size="lg" variant="light" tt="none" color={data.status === 'ready' ? 'teal' : 'red'}>
+          {sentence(data.status)}
+        </Badge>
+        <Text size="xs" c="dimmed">
+          Checked at {new Date(dataUpdatedAt).toLocaleTimeString()}
+        </Text>
+      </Group>
+      <ul className="checks" aria-label="Readiness checks">
+        {Object.entries(data.checks).map(([name, check]) => (
+          <li key={name}>
+            <Text span size="sm" fw={500}>
+              {sentence(name)}
+            </Text>
+            <Text span size="sm" c="dimmed" flex={1}>
+              {details(check)}
+            </Text>
+            <StateBadge state={check.status} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function details({ status: _status, latency_ms, ...rest }: Check): string {
+  const parts = Object.entries(rest)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => (name === 'detail' ? `${value}` : `${spaced(name)} ${value}`))
+  if (typeof latency_ms === 'number') parts.push(`${latency_ms} ms`)
+  return parts.join(', ')
+}

@@ -1,0 +1,46 @@
+/** Long work under way, with its progress as it goes. */
+import { Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+import { PageLink } from '../../ui/link.tsx'
+import { Section } from '../../ui/section.tsx'
+import { sentence } from '../../ui/words.ts'
+import { JobProgress } from '../jobs/job-progress.tsx'
+
+const interval_ms = 2000
+
+async function unfinished(signal: AbortSignal) {
+  const inState = (state: 'running' | 'queued') =>
+    probity.GET('/api/jobs', { params: { query: { state, limit: 10 } }, signal })
+  const [running, queued] = await Promise.all([inState('running'), inState('queued')])
+  return [...running.items, ...queued.items]
+}
+
+export function RunningJobs() {
+  const { data } = useQuery({
+    queryKey: ['jobs', 'unfinished'],
+    queryFn: ({ signal }) => unfinished(signal),
+    refetchInterval: interval_ms,
+    staleTime: 0,
+  })
+  return (
+    <Section title="Running work" aside={<PageLink to="/jobs" size="sm">All jobs</PageLink>}>
+      {data === undefined && <Skeleton height={60} />}
+      {data?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No job is queued or running.
+        </Text>
+      )}
+      <Stack gap="sm">
+        {data?.map((job) => (
+          <div key={job.job_id}>
+            <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
+              {sentence(job.kind)}
+            </PageLink>
+            <JobProgress job={job} />
+          </div>
+        ))}
+      </Stack>
+    </Section>
+  )
+}

@@ -1,0 +1,138 @@
+/** One job, followed as it goes: progress, result or problem, and the two things one can do about it. */
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { isProblem, type Schemas } from '@probity/client'
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { JsonBlock } from '../../ui/json-block.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At, duration } from '../../ui/when.tsx'
+import { sentence } from '../../ui/words.ts'
+import { JobProgress } from './job-progress.tsx'
+
+type Job = Schemas['Job']
+const isUnfinished = (job: Job): boolean => job.state === 'queued' || job.state === 'running'
+
+const jobQuery = (job_id: string) =>
+  queryOptions({
+    queryKey: ['jobs', job_id],
+    queryFn: ({ signal }) => probity.GET('/api/jobs/{job_id}', { params: { path: { job_id } }, signal }),
+  })
+
+/** Long-polls while the job is unfinished and the page is open. */
+function useFollowed(job: Job): void {
+  const queries = useQueryClient()
+  const follows = isUnfinished(job)
+  const { job_id } = job
+  useEffect(() => {
+    if (!follows) return
+    const left = new AbortController()
+    const onProgress = (next: Job) => queries.setQueryData(jobQuery(job_id).queryKey, next)
+    probity.jobs.wait(job_id, { onProgress, signal: left.signal }).catch((error) => {
+      // How the job ended is on the page already; a lost connection is noticed by the next reading.
+      if (!isProblem(error) && !left.signal.aborted) throw error
+    })
+    return () => left.abort()
+  }, [queries, job_id, follows])
+}
+
+export default function JobPage() {
+  const { job_id = '' } = useParams({ strict: false }) as { job_id?: string }
+  const { data: job } = useSuspenseQuery(jobQuery(job_id))
+  useFollowed(job)
+  return (
+    <Page
+      title={sentence(job.kind)}
+      mark={<StateBadge state={job.state} />}
+      trail={<PageLink to="/jobs">Jobs</PageLink>}
+      actions={<Actions job={job} />}
+      width="text"
+    >
+      <Stack gap="md">
+        {isUnfinished(job) && <JobProgress job={job} />}
+        {job.cancel_requested && isUnfinished(job) && (
+          <Alert color="yellow" role="status">
+            It was asked to stop and does so at its next step.
+          </Alert>
+        )}
+        {job.problem && (
+          <Alert color={job.state === 'failed' ? 'red' : 'yellow'} title={String(job.problem['title'] ?? 'Problem')}>
+            <Text size="sm">{String(job.problem['detail'] ?? '')}</Text>
+          </Alert>
+        )}
+        <Section title="Record">
+          <Facts
+            of={[
+              ['Job', <CopyValue key="id" value={job.job_id} name="the job id" />],
+              ['Started by', <Principal key="by" of={job.created_by} />],
+              ['Created', <At key="created" at={job.created_at} />],
+              job.started_at !== null && ['Started', <At key="started" at={job.started_at} />],
+              job.finished_at !== null && ['Finished', <At key="finished" at={job.finished_at} />],
+              job.started_at !== null && job.finished_at !== null && ['Took', duration(job.started_at, job.finished_at)],
+              ['Attempts', `${job.attempts} of ${job.max_attempts}`],
+              ['Concerns', job.resource && <span className="mono">{job.resource}</span>],
+            ]}
+          />
+        </Section>
+        {job.result && (
+          <Section title="Result">
+            <JsonBlock value={job.result} name="Result" />
+          </Section>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function Actions({ job }: { readonly job: Job }) {
+  const may = useMay()
+  const [isAsking, asking] = useDisclosure(false)
+  const params = { path: { job_id: job.job_id } }
+  const cancel = useChange(() => probity.POST('/api/jobs/{job_id}/cancel', { params }), {
+    touches: ['jobs'],
+    done: 'The job was asked to stop',
+    onDone: asking.close,
+  })
+  const retry = useChange(() => probity.POST('/api/jobs/{job_id}/retry', { params }), {
+    touches: ['jobs'],
+    done: 'The job was started again',
+  })
+  const canRetry = job.state === 'failed' || job.state === 'cancelled'
+  return (
+    <>
+      {isUnfinished(job) && !job.cancel_requested && may('cancelJob') && (
+        <Button variant="default" onClick={asking.open}>
+          Cancel the job
+        </Button>
+      )}
+      {canRetry && may('retryJob') && (
+        <Button loading={retry.isRunning} onClick={() => retry.run(undefined)}>
+          Start again
+        </Button>
+      )}
+      <ProblemNote problem={retry.problem} />
+      <ConfirmDialog
+        title="Cancel this job?"
+        isOpen={isAsking}
+        onClose={asking.close}
+        onConfirm={() => cancel.run(undefined)}
+        confirm="Cancel the job"
+        change={cancel}
+        isDangerous
+      >
+        What it has done so far stays. It can be started again later and goes on from its last checkpoint.
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+/** How far a job is: a bar where the end is known, words in any case. */
+import { Group, Progress, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { StateBadge } from '../../ui/badges.tsx'
+
+export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
+  const { done, total, unit } = job.progress
+  const percent = total ? Math.min(100, (100 * done) / total) : null
+  const words = [done.toLocaleString('en'), total === null ? '' : `of ${total.toLocaleString('en')}`, unit ?? '']
+  const isRunning = job.state === 'running'
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <Progress.Root flex={1} size="sm">
+        <Progress.Section
+          value={percent ?? (isRunning ? 100 : 0)}
+          animated={isRunning}
+          striped={isRunning && percent === null}
+          aria-label={`Progress of ${job.kind}`}
+          {...(percent === null && { withAria: false })}
+        />
+      </Progress.Root>
+      {done > 0 && (
+        <Text span size="xs" c="dimmed" miw="max-content">
+          {words.filter(Boolean).join(' ')}
+        </Text>
+      )}
+      <StateBadge state={job.state} />
+    </Group>
+  )
+}

@@ -1,0 +1,69 @@
+/** All long work of the tenant that the caller may see, newest first. */
+import { Group, Table } from '@mantine/core'
+import { probity } from '../../session/client.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { duration, When } from '../../ui/when.tsx'
+import { defined, sentence } from '../../ui/words.ts'
+
+const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+
+export default function JobsPage() {
+  const state = useFilter('state', states)
+  const list = usePages(
+    ['jobs', 'list', state],
+    (cursor, signal) =>
+      probity.GET('/api/jobs', { params: { query: { ...cursor, ...defined({ state }), limit: 50 } }, signal }),
+    { refetch_ms: 5000 },
+  )
+  return (
+    <Page title="Jobs" about="Long work of this tenant: imports, exports, checks, housekeeping.">
+      <Group gap="xs" mb="sm">
+        <Filter name="state" label="State" values={states} everything="Any state" />
+      </Group>
+      <ListTable
+        label="Jobs"
+        list={list}
+        empty="No job fits."
+        head={[
+          { name: 'Kind' },
+          { name: 'State' },
+          { name: 'Progress', from: 'sm' },
+          { name: 'Started by', from: 'md' },
+          { name: 'Created' },
+          { name: 'Took', from: 'md' },
+        ]}
+        row={(job) => (
+          <Table.Tr key={job.job_id}>
+            <Table.Td>
+              <PageLink to={`/jobs/${job.job_id}`} fw={500} size="sm">
+                {sentence(job.kind)}
+              </PageLink>
+            </Table.Td>
+            <Table.Td>
+              <StateBadge state={job.state} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              {job.progress.done > 0 || job.progress.total !== null
+                ? `${job.progress.done} of ${job.progress.total ?? '?'} ${job.progress.unit ?? ''}`
+                : ''}
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <Principal of={job.created_by} />
+            </Table.Td>
+            <Table.Td>
+              <When at={job.created_at} />
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              {job.started_at && job.finished_at ? duration(job.started_at, job.finished_at) : ''}
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,34 @@
+/** Where an identity provider sends people back to. */
+import { Alert, Loader } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { finishSignIn } from '../../oidc.ts'
+import { signInWithToken } from '../../session/session.ts'
+import { ButtonLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+
+/** A code is good for one try, and React may run an effect twice. */
+let finishing: ReturnType<typeof finishSignIn> | null = null
+
+export default function CallbackPage() {
+  const navigate = useNavigate()
+  const [fault, setFault] = useState('')
+  useEffect(() => {
+    finishing ??= finishSignIn(new URLSearchParams(window.location.search), window.sessionStorage)
+    finishing.then((outcome) => {
+      finishing = null
+      if ('fault' in outcome) return setFault(outcome.fault)
+      signInWithToken(outcome.token)
+      navigate({ href: outcome.place, replace: true })
+    })
+  }, [navigate])
+  if (fault === '') return <Loader m="xl" aria-label="Signing in" />
+  return (
+    <Page title="Signing in did not work" width="text">
+      <Alert color="red" role="alert" mb="md">
+        {fault}
+      </Alert>
+      <ButtonLink to="/sign-in">Start again</ButtonLink>
+    </Page>
+  )
+}

@@ -1,0 +1,59 @@
+/** Signing in, also in the place of a page that needs it: afterwards that page is simply there. */
+import { Alert, Button, Card, Divider, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { loadProviders, type Provider, startSignIn } from '../../oidc.ts'
+import { useEnding } from '../../session/session.ts'
+import { TokenBox } from '../../session/token-box.tsx'
+import { Page } from '../../ui/page.tsx'
+
+export default function SignInPage() {
+  const ending = useEnding()
+  const navigate = useNavigate()
+  const { pathname, href } = useLocation()
+  const isOwnPage = pathname === '/sign-in'
+  return (
+    <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You come back to this page afterwards.'}>
+      <Stack gap="md" maw={560}>
+        {ending && (
+          <Alert color="yellow" title={ending.title} role="status">
+            {ending.detail}
+          </Alert>
+        )}
+        <Card withBorder padding="md">
+          <Providers place={isOwnPage ? '/' : href} />
+          <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />
+        </Card>
+        <Text size="sm" c="dimmed">
+          A token of the demo tenant is printed when the server starts, and by{' '}
+          <span className="mono">npx probity token --tenant demo --role tenant_admin</span>. API keys are made under API
+          keys by an administrator.
+        </Text>
+      </Stack>
+    </Page>
+  )
+}
+
+function Providers({ place }: { readonly place: string }) {
+  const { data: providers = [] } = useQuery({
+    queryKey: ['providers'],
+    queryFn: ({ signal }) => loadProviders(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    throwOnError: false,
+  })
+  if (providers.length === 0) return null
+  async function go(provider: Provider) {
+    const url = await startSignIn(provider, window.location.origin, place, window.sessionStorage)
+    window.location.assign(url)
+  }
+  return (
+    <Stack gap="xs" mb="md">
+      {providers.map((provider) => (
+        <Button key={provider.issuer} variant="default" onClick={() => go(provider)}>
+          Sign in with {new URL(provider.issuer).host}
+        </Button>
+      ))}
+      <Divider label="or" />
+    </Stack>
+  )
+}

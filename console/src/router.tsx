@@ -1,0 +1,28 @@
+/** Routes, made from the table of areas, with what stands in while a page loads, fails or does not exist. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { areas, quietPages } from './areas.ts'
+import { MissingPage } from './shell/missing-page.tsx'
+import { Shell } from './shell/shell.tsx'
+import { ListSkeleton } from './ui/list.tsx'
+import { FailedPage } from './ui/problem-view.tsx'
+
+const root = createRootRoute({ component: Shell, notFoundComponent: MissingPage })
+
+const pages = [...areas.map((area) => area.pages), quietPages].flatMap((group) => Object.entries(group))
+
+export const router = createRouter({
+  routeTree: root.addChildren(
+    pages.map(([path, load]) =>
+      createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+    ),
+  ),
+  defaultErrorComponent: FailedPage,
+  defaultPendingComponent: () => (
+    <div className="page">
+      <ListSkeleton />
+    </div>
+  ),
+  defaultPendingMs: 150,
+  defaultPendingMinMs: 0,
+  trailingSlash: 'never',
+})

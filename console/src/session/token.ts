@@ -1,0 +1,53 @@
+/**
+ * What a pasted text is and what a token says about itself. Reading a token here proves nothing; only the server checks
+ * signatures. Nothing here stores or sends anything.
+ */
+
+export interface TokenClaims {
+  readonly tenant_id: string | null
+  readonly subject: string | null
+  readonly roles: readonly string[]
+  readonly expires_at: Date | null
+}
+
+export type TokenReading = { readonly claims: TokenClaims } | { readonly fault: string }
+
+export function readToken(token: string): TokenReading {
+  const parts = token.split('.')
+  if (parts.length !== 3) {
+    return { fault: `A token has three parts with dots between them; this has ${parts.length}.` }
+  }
+  const payload = parsePayload(parts[1] ?? '')
+  if (payload === null) return { fault: 'The middle part of this token cannot be read. Was it copied completely?' }
+  const { tenant_id, sub, roles, exp } = payload
+  return {
+    claims: {
+      tenant_id: typeof tenant_id === 'string' ? tenant_id : null,
+      subject: typeof sub === 'string' ? sub : null,
+      roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+      expires_at: typeof exp === 'number' ? new Date(exp * 1000) : null,
+    },
+  }
+}
+
+function parsePayload(base64url: string): Record<string, unknown> | null {
+  try {
+    const binary = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+export type Pasted = { readonly token: string } | { readonly api_key: string } | { readonly fault: string }
+
+/** People paste spaces around it and the header word before it. */
+export function readPasted(pasted: string): Pasted {
+  const text = pasted.trim().replace(/^bearer\s+/i, '')
+  if (text === '') return { fault: 'Paste a token or an API key first.' }
+  if (text.startsWith('pk_')) return { api_key: text }
+  const reading = readToken(text)
+  return 'fault' in reading ? reading : { token: text }
+}

@@ -1,0 +1,59 @@
+/** Who is signed in, for which tenant, and the way out. */
+import { Button, Menu, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { meQuery } from '../session/queries.ts'
+import { signOut, useToken } from '../session/session.ts'
+import { Icon } from '../ui/icons.tsx'
+import { ButtonLink } from '../ui/link.tsx'
+import { When } from '../ui/when.tsx'
+import { spaced } from '../ui/words.ts'
+
+export function AccountMenu() {
+  const token = useToken()
+  const navigate = useNavigate()
+  const { data: me } = useQuery({ ...meQuery, enabled: token !== '', throwOnError: false })
+  if (token === '') {
+    return (
+      <ButtonLink to="/sign-in" variant="light" size="xs">
+        Sign in
+      </ButtonLink>
+    )
+  }
+  return (
+    <Menu position="bottom-end" width={260} transitionProps={{ duration: 100 }}>
+      <Menu.Target>
+        <Button variant="subtle" size="xs" leftSection={<Icon name="person" size={16} />} className="account" aria-label="Account">
+          <Text span size="sm" truncate visibleFrom="sm">
+            {me ? (me.name ?? me.principal) : 'Account'}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {me && (
+          <>
+            <Menu.Label>
+              <Text size="sm" c="var(--mantine-color-text)" fw={600}>
+                {me.name ?? me.principal}
+              </Text>
+              {me.tenant.name}
+              <br />
+              {me.roles.map(spaced).join(', ') || 'no roles'}
+              <br />
+              Signed in until <When at={me.expires_at} />
+            </Menu.Label>
+            <Menu.Divider />
+          </>
+        )}
+        <Menu.Item
+          onClick={() => {
+            signOut()
+            navigate({ to: '/' })
+          }}
+        >
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,61 @@
+/** States and roles as small marks. Colour repeats what the word says; it never says it alone. */
+import { Badge, Group, Tooltip } from '@mantine/core'
+import { Icon } from './icons.tsx'
+import { plural, spaced } from './words.ts'
+
+const colors: Readonly<Record<string, string>> = {
+  active: 'teal',
+  ready: 'teal',
+  ok: 'teal',
+  succeeded: 'teal',
+  approved: 'teal',
+  running: 'cyan',
+  open: 'cyan',
+  queued: 'gray',
+  invited: 'indigo',
+  failed: 'red',
+  rejected: 'red',
+  not_ready: 'red',
+}
+
+export function StateBadge({ state }: { readonly state: string }) {
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={colors[state] ?? 'gray'}>
+      {spaced(state)}
+    </Badge>
+  )
+}
+
+export function RoleBadges({ roles }: { readonly roles: readonly string[] }) {
+  if (roles.length === 0) return <span className="quiet">no roles</span>
+  return (
+    <Group gap={4} component="ul" className="plain-list" aria-label="Roles">
+      {roles.map((role) => (
+        <li key={role}>
+          <Badge variant="default" tt="none" fw={500}>
+            {spaced(role)}
+          </Badge>
+        </li>
+      ))}
+    </Group>
+  )
+}
+
+/** Roles on one person that defeat the separation of duties. */
+export function ConflictMark({ conflicts }: { readonly conflicts: readonly string[] }) {
+  if (conflicts.length === 0) return null
+  return (
+    <Tooltip label={conflicts.join('\n')} multiline style={{ whiteSpace: 'pre-line' }} events={{ hover: true, focus: true, touch: true }}>
+      <Badge
+        variant="light"
+        color="orange"
+        tt="none"
+        leftSection={<Icon name="warning" size={12} />}
+        tabIndex={0}
+        aria-label={`${plural(conflicts.length, 'role conflict')}: ${conflicts.join(' ')}`}
+      >
+        {plural(conflicts.length, 'conflict')}
+      </Badge>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,55 @@
+/** One change sent to the server: runs it, keeps its problem or the change request it became, and refreshes what it touched. */
+import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+
+interface ChangeOptions<Output> {
+  /** First parts of the keys of answers that are no longer true. */
+  readonly touches: readonly string[]
+  /** What to say when it is done. */
+  readonly done?: string | ((output: Output) => string)
+  readonly onDone?: (output: Output) => void
+}
+
+export interface Change<Input> {
+  run(input: Input): void
+  readonly isRunning: boolean
+  readonly problem: ProbityProblem | null
+  /** Set when the tenant's policy asks for approval first: nothing has changed yet. */
+  readonly waiting: Schemas['ChangeRequest'] | null
+  forget(): void
+}
+
+export function useChange<Input, Output>(
+  send: (input: Input) => Promise<Output>,
+  { touches, done, onDone }: ChangeOptions<Exclude<Output, Schemas['ChangeRequest']>>,
+): Change<Input> {
+  const queries = useQueryClient()
+  const mutation = useMutation({
+    mutationFn: send,
+    onSuccess: async (output) => {
+      const touched = isChangeRequest(output) ? ['change-requests'] : touches
+      await Promise.all(touched.map((name) => queries.invalidateQueries({ queryKey: [name] })))
+      if (isChangeRequest(output)) return
+      const made = output as Exclude<Output, Schemas['ChangeRequest']>
+      if (done !== undefined) {
+        notifications.show({ message: typeof done === 'string' ? done : done(made), color: 'teal' })
+      }
+      onDone?.(made)
+    },
+  })
+  return {
+    run: (input) => mutation.mutate(input),
+    isRunning: mutation.isPending,
+    problem: problemOf(mutation.error),
+    waiting: isChangeRequest(mutation.data) ? mutation.data : null,
+    forget: mutation.reset,
+  }
+}
+
+function problemOf(error: Error | null): ProbityProblem | null {
+  // A fault of the console itself belongs to the error page, not beside a form.
+  if (error !== null && !isProblem(error)) throw error
+  // An ended session is told where one signs in again.
+  return error?.status === 401 ? null : error
+}

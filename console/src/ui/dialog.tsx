@@ -1,0 +1,81 @@
+/** Dialogs: a form or a question in front of the page, closed by its buttons, Escape or a click beside it. */
+import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import type { Change } from './change.ts'
+import { ProblemNote } from './problem-note.tsx'
+
+const look: Partial<ModalProps> = {
+  centered: true,
+  transitionProps: { duration: 120 },
+  closeButtonProps: { 'aria-label': 'Close' },
+}
+
+interface FormDialogProps {
+  readonly title: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onSubmit: () => void
+  readonly submit: string
+  readonly change: Pick<Change<never>, 'isRunning' | 'problem'>
+  readonly size?: string
+  readonly children: ReactNode
+}
+
+export function FormDialog({ title, isOpen, onClose, onSubmit, submit, change, size = 'md', children }: FormDialogProps) {
+  function send(event: FormEvent) {
+    event.preventDefault()
+    onSubmit()
+  }
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size={size} {...look}>
+      <form onSubmit={send}>
+        <Stack gap="sm">
+          {children}
+          <ProblemNote problem={change.problem} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isRunning}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+interface ConfirmDialogProps {
+  readonly title: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onConfirm: () => void
+  /** The verb on the button that does it. */
+  readonly confirm: string
+  readonly change: Pick<Change<never>, 'isRunning' | 'problem'>
+  readonly isDangerous?: boolean
+  readonly children: ReactNode
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, isOpen, onClose, onConfirm, confirm, change, isDangerous = false, children } = props
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} {...look}>
+      <Stack gap="sm">
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        <ProblemNote problem={change.problem} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? 'red' : undefined} loading={change.isRunning} onClick={onConfirm}>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,48 @@
+/** The few line icons of the console, drawn on a grid of 24. Decoration: what they stand for is always written beside them. */
+import type { SVGProps } from 'react'
+
+const paths = {
+  home: 'M4 11.5 12 4l8 7.5M6 10v10h12V10M10 20v-6h4v6',
+  people: 'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6 9c0-3.3 2.7-6 6-6s6 2.7 6 6M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14.5c1.8.9 3 3 3 5.5',
+  key: 'M14.5 9.5a5 5 0 1 0-4.3 5L12 16.3h2v2h2v2h4v-3.8l-5.7-5.7c.1-.4.2-.9.2-1.3ZM8.5 8.5h.01',
+  approve: 'M9 12.5l2.2 2.2 4.3-4.7M12 3l7.5 3v5.5c0 4.5-3 8-7.5 9.5-4.5-1.5-7.5-5-7.5-9.5V6L12 3Z',
+  work: 'M5 5h14v5H5zM5 14h14v5H5zM8.5 7.5h.01M8.5 16.5h.01M12 7.5h4M12 16.5h4',
+  tenant: 'M4 20V8l8-4 8 4v12M2.5 20h19M8 11h2M14 11h2M8 15h2M14 15h2',
+  record: 'M7 3.5h7l4 4V20.5H7zM14 3.5v4h4M9.5 12h6M9.5 15.5h6',
+  docs: 'M8 7l-5 5 5 5M16 7l5 5-5 5M13.5 5l-3 14',
+  search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM15.5 15.5 20 20',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  chevron: 'M9 6l6 6-6 6',
+  person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5c0-3.9 3.4-6.5 7.5-6.5s7.5 2.6 7.5 6.5',
+  copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
+  more: 'M6 12h.01M12 12h.01M18 12h.01',
+  warning: 'M12 4 2.5 20h19L12 4ZM12 10v4.5M12 17.2h.01',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
+  cross: 'M6.5 6.5l11 11M17.5 6.5l-11 11',
+} as const
+
+export type IconName = keyof typeof paths
+
+interface IconProps extends SVGProps<SVGSVGElement> {
+  readonly name: IconName
+  readonly size?: number
+}
+
+export function Icon({ name, size = 18, ...rest }: IconProps) {
+  return (
+    <svg
+      viewBox="0 0 24 24"
+      width={size}
+      height={size}
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.7"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      {...rest}
+    >
+      <path d={paths[name]} />
+    </svg>
+  )
+}

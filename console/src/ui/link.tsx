@@ -1,0 +1,26 @@
+/** Links between pages that keep the document loaded, in the clothes of the design system. */
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+
+interface To {
+  readonly to: string
+  readonly search?: Record<string, string>
+  readonly children: ReactNode
+}
+
+export function PageLink({ to, search, children, ...style }: To & AnchorProps) {
+  return (
+    <Anchor component={Link} to={to} {...(search && { search })} {...style}>
+      {children}
+    </Anchor>
+  )
+}
+
+export function ButtonLink({ to, search, children, ...style }: To & ButtonProps) {
+  return (
+    <Button component={Link} to={to} {...(search && { search })} {...style}>
+      {children}
+    </Button>
+  )
+}

@@ -1,0 +1,94 @@
+/** A list that is read page by page: what is asked for, what is shown while it comes, and the way to the rest. */
+import { Button, Center, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { plural } from './words.ts'
+
+interface ListPage<Item> {
+  readonly items: Item[]
+  readonly next_cursor: string | null
+}
+
+/** `key` names the list and everything that filters it. */
+export function usePages<Item>(
+  key: readonly unknown[],
+  read: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<ListPage<Item>>,
+  options: { readonly refetch_ms?: number } = {},
+) {
+  return useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => read(pageParam === null ? {} : { cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+    ...(options.refetch_ms !== undefined && { refetchInterval: options.refetch_ms }),
+  })
+}
+
+interface ListTableProps<Item> {
+  readonly label: string
+  readonly list: ReturnType<typeof usePages<Item>>
+  readonly head: readonly Column[]
+  readonly row: (item: Item) => ReactNode
+  /** What to say when there is nothing. */
+  readonly empty: ReactNode
+}
+export interface Column {
+  readonly name: string
+  /** Left out on narrow screens. */
+  readonly from?: 'sm' | 'md' | 'lg'
+  readonly isHidden?: boolean
+}
+
+export function ListTable<Item>({ label, list, head, row, empty }: ListTableProps<Item>) {
+  if (list.data === undefined) return <ListSkeleton />
+  const items = list.data.pages.flatMap((page) => page.items)
+  if (items.length === 0) {
+    return (
+      <Center className="empty" role="status">
+        <Text size="sm" c="dimmed">
+          {empty}
+        </Text>
+      </Center>
+    )
+  }
+  return (
+    <Stack gap="xs" aria-busy={list.isPlaceholderData}>
+      <Table.ScrollContainer minWidth={0} className="table-card">
+        <Table aria-label={label} verticalSpacing={8} highlightOnHover tabularNums>
+          <Table.Thead>
+            <Table.Tr>
+              {head.map(({ name, from, isHidden }) => (
+                <Table.Th key={name} {...(from && { visibleFrom: from })}>
+                  {isHidden ? <span className="sr-only">{name}</span> : name}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>{items.map(row)}</Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed" role="status">
+          {plural(items.length, 'row')} shown{list.hasNextPage ? '' : ', that is all'}
+        </Text>
+        {list.hasNextPage && (
+          <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Load more
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+export function ListSkeleton() {
+  return (
+    <Stack gap={6} role="status" aria-label="Loading">
+      {Array.from({ length: 6 }, (_, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing but their place
+        <Skeleton key={place} height={36} />
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,30 @@
+/** Who did something: the person's name where the caller may look it up, otherwise the id as recorded. */
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '../session/client.ts'
+import { useMay, useMe } from '../session/queries.ts'
+import { PageLink } from './link.tsx'
+
+const kinds: Readonly<Record<string, string>> = { key: 'API key', job: 'Job', seed: 'Set-up', operator: 'Operator' }
+
+export function Principal({ of }: { readonly of: string }) {
+  const me = useMe()
+  const may = useMay()
+  const [kind = '', id = ''] = of.split(/:(.*)/)
+  const isMe = of === me.principal
+  const { data: user } = useQuery({
+    queryKey: ['users', id],
+    queryFn: ({ signal }) => probity.GET('/api/users/{user_id}', { params: { path: { user_id: id } }, signal }),
+    enabled: kind === 'user' && !isMe && may('getUser'),
+    staleTime: 300_000,
+    throwOnError: false,
+  })
+  if (isMe) return <span title={of}>you</span>
+  if (user) return <PageLink to={`/users/${id}`}>{user.name}</PageLink>
+  return (
+    <span title={of}>
+      {kinds[kind] ?? sentenceOf(kind)} <span className="mono">{id.slice(-8)}</span>
+    </span>
+  )
+}
+
+const sentenceOf = (kind: string): string => (kind === 'user' ? 'Person' : kind)

@@ -1,0 +1,43 @@
+/** A failed change, told beside what was tried. */
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { useNetwork } from '@mantine/hooks'
+import type { ProbityProblem } from '@probity/client'
+import { CopyValue } from './copy-value.tsx'
+import { adviceOf, requiredRoles, titles, troubleOf } from './problem-words.ts'
+import { spaced } from './words.ts'
+
+interface ProblemNoteProps {
+  readonly problem: ProbityProblem | null
+  /** Reads the thing again, offered when it has moved in the meantime. */
+  readonly onReload?: () => void
+}
+
+export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
+  const { online } = useNetwork()
+  if (problem === null) return null
+  const trouble = troubleOf(problem, online)
+  // The server's own title is the more exact one; the console's words are for what the server could not say.
+  const title = problem.status > 0 && trouble !== 'stale' ? problem.title : titles[trouble]
+  const roles = requiredRoles(problem)
+  return (
+    <Alert color={trouble === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
+      <Text size="sm">{problem.errors.length === 0 ? adviceOf(trouble, problem) : problem.detail}</Text>
+      {problem.errors.map(({ pointer, detail }) => (
+        <Text size="sm" key={pointer}>
+          <span className="mono">{pointer.replace(/^#\//, '')}</span> {detail}
+        </Text>
+      ))}
+      {roles.length > 0 && <Text size="sm">Needed: {roles.map(spaced).join(', ')}.</Text>}
+      {trouble === 'stale' && onReload && (
+        <Button size="xs" mt="xs" onClick={onReload}>
+          Reload
+        </Button>
+      )}
+      {problem.status >= 500 && problem.request_id && (
+        <Group gap={4} mt={4}>
+          <Text size="xs">Request</Text> <CopyValue value={problem.request_id} name="the request id" />
+        </Group>
+      )}
+    </Alert>
+  )
+}

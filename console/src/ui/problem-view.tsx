@@ -1,0 +1,118 @@
+/** A page for every kind of failure: what happened, what to do, and the id to quote. */
+import { Button, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { useNetwork } from '@mantine/hooks'
+import { isProblem } from '@probity/client'
+import { useQueryErrorResetBoundary } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { RoleBadges } from './badges.tsx'
+import { CopyValue } from './copy-value.tsx'
+import { useCountdown } from './countdown.ts'
+import { ButtonLink } from './link.tsx'
+import { useArrival } from './page.tsx'
+import { adviceOf, isPassing, requiredRoles, titles, type Trouble, troubleOf } from './problem-words.ts'
+
+interface ProblemViewProps {
+  readonly error: unknown
+  /** Tries what failed once more. */
+  readonly onRetry: () => void
+}
+
+/** How long to wait before trying again unasked, when the server did not say. */
+const RETRY_AFTER_S = 10
+
+export function ProblemView({ error, onRetry }: ProblemViewProps) {
+  const { online } = useNetwork()
+  const problem = isProblem(error) ? error : null
+  const trouble = troubleOf(error, online)
+  const heading = useArrival(titles[trouble])
+  const roles = requiredRoles(problem)
+  return (
+    <Stack className="page" maw={620} gap="sm" role="alert">
+      <Text size="sm" c="dimmed" fw={600}>
+        {problem && problem.status > 0 ? `${problem.status} · ${problem.code}` : trouble}
+      </Text>
+      <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
+        {titles[trouble]}
+      </Title>
+      <Text>{adviceOf(trouble, problem)}</Text>
+      {roles.length > 0 && (
+        <Group gap="xs">
+          <Text size="sm">One of these roles is needed:</Text>
+          <RoleBadges roles={roles} />
+        </Group>
+      )}
+      {problem?.errors.map(({ pointer, detail }) => (
+        <Text size="sm" key={pointer}>
+          <span className="mono">{pointer}</span> {detail}
+        </Text>
+      ))}
+      <Way trouble={trouble} retry_after_s={problem?.retry_after_s ?? null} onRetry={onRetry} />
+      {problem?.request_id && (
+        <Text size="sm" c="dimmed" component="div" mt="md">
+          Quote this id when you ask for help: <CopyValue value={problem.request_id} name="the request id" />
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+interface WayProps {
+  readonly trouble: Trouble
+  readonly retry_after_s: number | null
+  readonly onRetry: () => void
+}
+
+function Way({ trouble, retry_after_s, onRetry }: WayProps) {
+  if (trouble === 'offline') return <WhenOnline onRetry={onRetry} />
+  if (isPassing(trouble)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
+  return (
+    <Group gap="sm" mt="xs">
+      {trouble === 'broken' && <Button onClick={() => window.location.reload()}>Reload the page</Button>}
+      {['stale', 'conflict', 'refused', 'credential'].includes(trouble) && <Button onClick={onRetry}>Reload</Button>}
+      <ButtonLink to="/" variant="default">
+        Go to the overview
+      </ButtonLink>
+    </Group>
+  )
+}
+
+function RetryCountdown({ seconds, onRetry }: { readonly seconds: number; readonly onRetry: () => void }) {
+  const left = useCountdown(Math.max(1, Math.ceil(seconds)), onRetry)
+  return (
+    <Stack gap="xs" mt="xs" align="flex-start">
+      <Progress value={(100 * left) / Math.max(1, seconds)} w={240} size="sm" aria-label="Time until the next attempt" />
+      <Group gap="sm">
+        <Button onClick={onRetry}>Try again now</Button>
+        <Text size="sm" c="dimmed">
+          Trying again in {left} s
+        </Text>
+      </Group>
+    </Stack>
+  )
+}
+
+function WhenOnline({ onRetry }: { readonly onRetry: () => void }) {
+  useEffect(() => {
+    window.addEventListener('online', onRetry)
+    return () => window.removeEventListener('online', onRetry)
+  }, [onRetry])
+  return (
+    <Group>
+      <Button onClick={onRetry}>Try again now</Button>
+    </Group>
+  )
+}
+
+/** As the router shows it in the place of a page that failed. */
+export function FailedPage({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
+  const queryErrors = useQueryErrorResetBoundary()
+  return (
+    <ProblemView
+      error={error}
+      onRetry={() => {
+        queryErrors.reset()
+        reset()
+      }}
+    />
+  )
+}

@@ -1,0 +1,77 @@
+/** What kind of trouble a failure is, and how the console speaks of it. Pure: no component, no clock. */
+import { isProblem, type ProbityProblem } from '@probity/client'
+
+export type Trouble =
+  | 'signed_out'
+  | 'forbidden'
+  | 'missing'
+  | 'stale'
+  | 'conflict'
+  | 'refused'
+  | 'credential'
+  | 'limited'
+  | 'busy'
+  | 'fault'
+  | 'offline'
+  | 'unreachable'
+  | 'broken'
+
+const byStatus: Readonly<Record<number, Trouble>> = {
+  401: 'signed_out',
+  403: 'forbidden',
+  404: 'missing',
+  409: 'conflict',
+  412: 'stale',
+  424: 'credential',
+  429: 'limited',
+  503: 'busy',
+}
+
+export function troubleOf(error: unknown, isOnline: boolean): Trouble {
+  if (!isProblem(error)) return 'broken'
+  if (error.code === 'unreachable') return isOnline ? 'unreachable' : 'offline'
+  if (error.code === 'revision_stale') return 'stale'
+  return byStatus[error.status] ?? (error.status >= 500 ? 'fault' : 'refused')
+}
+
+export const titles: Readonly<Record<Trouble, string>> = {
+  signed_out: 'You are signed out',
+  forbidden: 'Your roles do not include this',
+  missing: 'There is nothing here',
+  stale: 'Somebody was faster',
+  conflict: 'That does not fit the present state',
+  refused: 'The server did not accept this',
+  credential: 'A provider credential is missing',
+  limited: 'Too many requests',
+  busy: 'The service is busy',
+  fault: 'Something went wrong on the server',
+  offline: 'You are offline',
+  unreachable: 'The server does not answer',
+  broken: 'This page failed',
+}
+
+const ownWords: Partial<Record<Trouble, string>> = {
+  missing: 'The address may be mistyped, or what was here is gone. Rows of another tenant look exactly the same.',
+  stale: 'This was changed after you opened it. Reload to see the present state, then decide again.',
+  offline: 'This machine has no connection. The page comes back by itself when there is one.',
+  unreachable: 'The connection failed. The server may be restarting.',
+  broken: 'A newer version of the console may have been installed. Reload the page; nothing you saved is lost.',
+}
+
+export const adviceOf = (trouble: Trouble, problem: ProbityProblem | null): string =>
+  ownWords[trouble] ?? problem?.detail ?? ''
+
+/** Worth another try without any change, by itself after a pause or by hand. */
+export const isPassing = (trouble: Trouble): boolean =>
+  ['limited', 'busy', 'fault', 'offline', 'unreachable'].includes(trouble)
+
+export function requiredRoles(problem: ProbityProblem | null): readonly string[] {
+  const roles = problem?.members['required_roles']
+  return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : []
+}
+
+/** Faults by the field they concern: `#/email` → `email`. */
+export function faultsByField(problem: ProbityProblem | null): Readonly<Record<string, string>> {
+  const located = (problem?.errors ?? []).filter((error) => error.in === 'body')
+  return Object.fromEntries(located.map(({ pointer, detail }) => [pointer.split('/')[1] ?? '', detail]))
+}

@@ -1,0 +1,42 @@
+/** A titled part of a page, and the list of named facts that many of them hold. */
+import { Card, Group, Title } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+
+interface SectionProps {
+  readonly title: string
+  readonly aside?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Section({ title, aside, children }: SectionProps) {
+  const id = useId()
+  return (
+    <Card component="section" aria-labelledby={id} withBorder padding="md">
+      <Group justify="space-between" gap="xs" mb="sm">
+        <Title order={2} size="h5" id={id}>
+          {title}
+        </Title>
+        {aside}
+      </Group>
+      {children}
+    </Card>
+  )
+}
+
+export type Fact = readonly [name: string, value: ReactNode]
+
+/** Facts whose value is null or false are left out. */
+export function Facts({ of }: { readonly of: readonly (Fact | false | null)[] }) {
+  return (
+    <dl className="facts">
+      {of
+        .filter((fact): fact is Fact => Boolean(fact) && fact !== null && (fact as Fact)[1] !== null)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

@@ -1,0 +1,53 @@
+/** Instants as people read them: how long ago, with the exact time one hover or a screen reader away. */
+import { useEffect, useReducer } from 'react'
+
+const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+export function ago(at: Date, now_ms: number): string {
+  const seconds = (at.getTime() - now_ms) / 1000
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
+  }
+  return seconds < 0 ? 'just now' : 'in a moment'
+}
+
+/** The present time, read again often enough for what is shown in minutes. */
+export function useNow(interval_ms = 15_000): number {
+  const [, tick] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    const timer = setInterval(tick, interval_ms)
+    return () => clearInterval(timer)
+  }, [interval_ms])
+  return Date.now()
+}
+
+export function When({ at, never = 'never' }: { readonly at: string | null; readonly never?: string }) {
+  const now = useNow()
+  if (at === null) return never
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={exact.format(date)}>
+      {ago(date, now)}
+    </time>
+  )
+}
+
+/** The exact time, for records. */
+export function At({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{exact.format(new Date(at))}</time>
+}
+
+export function duration(from: string, until: string): string {
+  const total_s = Math.max(0, (Date.parse(until) - Date.parse(from)) / 1000)
+  if (total_s < 10) return `${total_s.toFixed(1)} s`
+  if (total_s < 120) return `${Math.round(total_s)} s`
+  return total_s < 7200 ? `${Math.round(total_s / 60)} min` : `${Math.round(total_s / 3600)} h`
+}

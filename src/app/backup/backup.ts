@@ -1,0 +1,103 @@
+/**
+ * Writes everything that is not derived into one file, as of one instant: one snapshot for all connections, the list of
+ * tenants and the shared rows read as steward, each tenant's rows as app inside its own wall. No role sees past a wall.
+ */
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import type { Keyring } from '../../kernel/seal.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Connections } from '../environment.ts'
+import { BackupRefused, BackupWriter, type Totals } from './file.ts'
+import { type Group, inOrder } from './order.ts'
+import { exportSnapshot, listMigrations, listTables, listTenantIds, selectRows, type Table } from './queries.ts'
+import { type Inside, Session } from './session.ts'
+
+export interface BackupOptions {
+  readonly connections: Pick<Connections, 'app' | 'steward'>
+  readonly keyring: Keyring
+  readonly product_version: string
+  readonly file: string
+  /** Before the rows of each tenant. */
+  readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
+}
+
+export interface BackupTotals extends Totals {
+  readonly tenants: number
+}
+
+const ACTOR = 'operator:backup'
+
+export async function backup(options: BackupOptions): Promise<BackupTotals> {
+  const { connections, file } = options
+  if (fs.existsSync(file)) throw new BackupRefused(`${file} exists already; a backup replaces no file.`)
+  const steward = await Session.open(connections.steward)
+  try {
+    const app = await Session.open(connections.app)
+    try {
+      return await steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' }, (tx) =>
+        writeAll(options, tx, app),
+      )
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await steward.close()
+  }
+}
+
+async function writeAll(options: BackupOptions, steward: Inside, app: Session): Promise<BackupTotals> {
+  const { file, keyring, onTenant } = options
+  const snapshot = await exportSnapshot(steward)
+  const tables = await listTables(steward)
+  const tenants = await listTenantIds(steward)
+  const writer = new BackupWriter(file)
+  try {
+    await writer.header({ ...(await schemaFacts(steward, tables)), ...madeBy(options), tenants: tenants.length })
+    let number = 0
+    for (const { role, tenant_id, groups } of scopesOf(tables, tenants)) {
+      const write = async (tx: Inside) => {
+        for (const table of groups.flatMap((group) => group.tables)) {
+          await writer.section({ tenant_id, table: table.name }, tx.stream(selectRows(table, 'stored'), [tenant_id]))
+        }
+      }
+      if (tenant_id !== SYSTEM_TENANT) await onTenant?.(tenant_id, ++number, tenants.length)
+      if (role === 'steward') await write(steward)
+      else await app.inside({ tenant_id, actor: ACTOR, mode: 'read', snapshot }, write)
+    }
+    return { ...(await writer.finish(keyring)), tenants: tenants.length }
+  } catch (error) {
+    await writer.abandon()
+    fs.rmSync(file, { force: true })
+    throw error
+  }
+}
+
+const madeBy = ({ product_version }: BackupOptions) => ({ product_version, taken_at: new Date().toISOString() })
+
+/** What the database that is restored into must have in common with the one that was backed up. */
+export async function schemaFacts(tx: Inside, tables: readonly Table[]) {
+  const migrations = await listMigrations(tx)
+  return {
+    schema_version: migrations.at(-1)?.version ?? '0000',
+    schema_sha256: createHash('sha256').update(JSON.stringify(migrations)).digest('hex'),
+    tables: tables.map(({ name, kind, columns }) => ({ name, kind, columns: [...columns] })),
+  }
+}
+
+export interface RowScope {
+  readonly role: 'steward' | 'app'
+  readonly tenant_id: string
+  readonly groups: readonly Group[]
+}
+
+/** Who reads and writes which rows, in an order in which every row comes after those it refers to. */
+export function* scopesOf(tables: readonly Table[], tenants: Iterable<string>): Generator<RowScope> {
+  const ordered = inOrder(tables)
+  const those = (wanted: (table: Table) => boolean): Group[] =>
+    ordered.map((group) => ({ ...group, tables: group.tables.filter(wanted) }))
+  const directories = { tables: tables.filter(({ kind }) => kind === 'directory'), entangled: false }
+  const shared = those(({ kind }) => kind === 'shared')
+  yield { role: 'steward', tenant_id: SYSTEM_TENANT, groups: [directories, ...shared] }
+  yield { role: 'app', tenant_id: SYSTEM_TENANT, groups: those(({ kind }) => kind !== 'shared') }
+  for (const tenant_id of tenants) yield { role: 'app', tenant_id, groups: ordered }
+}

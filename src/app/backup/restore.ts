@@ -1,0 +1,265 @@
+/**
+ * Fills an empty, migrated database from a backup file. The file is read to its end and checked before anything is
+ * written; rows go in through the same walls as any others; each tenant is compared with the file before it is committed;
+ * tenants stay suspended until all of them are there.
+ */
+import type { Keyring } from '../../kernel/seal.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import type { Connections } from '../environment.ts'
+import { type BackupTotals, type RowScope, schemaFacts, scopesOf } from './backup.ts'
+import {
+  BackupReader,
+  BackupRefused,
+  type Header,
+  isSameEnd,
+  isSealedBy,
+  SectionDigest,
+  type SectionEnd,
+} from './file.ts'
+import type { Group } from './order.ts'
+import {
+  CREATE_ASIDE,
+  DROP_ASIDE,
+  hasRowsOf,
+  INSERT_ASIDE,
+  insertAside,
+  insertRows,
+  listTables,
+  selectRows,
+  type Table,
+  updateRows,
+} from './queries.ts'
+import { type Inside, Session } from './session.ts'
+
+export interface RestoreOptions {
+  readonly connections: Pick<Connections, 'app' | 'steward'>
+  readonly keyring: Keyring
+  readonly file: string
+  /** Also take a file whose master key is lost; then only its checksums speak for it. */
+  readonly any_key?: boolean
+  readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
+}
+
+const ACTOR = 'operator:restore'
+
+export async function restore(options: RestoreOptions): Promise<BackupTotals> {
+  const header = await checkFile(options)
+  const steward = await Session.open(options.connections.steward)
+  try {
+    const app = await Session.open(options.connections.app)
+    try {
+      const tables = await expectFitting(header, steward, app)
+      return await fillAll(options, header, tables, { steward, app })
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await steward.close()
+  }
+}
+
+/** From the first line to the last, without a database. */
+async function checkFile({ file, keyring, any_key }: RestoreOptions): Promise<Header> {
+  const { reader, header } = await BackupReader.open(file)
+  try {
+    for (;;) {
+      const part = await reader.next()
+      if ('section' in part) {
+        await drain(reader.rows(), () => {})
+        continue
+      }
+      if (any_key || isSealedBy(keyring, part.trailer)) return header
+      throw new BackupRefused(
+        `${file} was sealed with a master key that PROBITY_MASTER_KEY_FILE does not name, or was altered. Add the file of ` +
+          'that key; without it the signing keys and credentials in the backup could not be opened either. If the key is ' +
+          'lost for good, --any-key restores what needs no key.',
+      )
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+async function drain<P, R>(pieces: AsyncGenerator<P, R>, take: (piece: P) => unknown): Promise<R> {
+  for (;;) {
+    const step = await pieces.next()
+    if (step.done) return step.value
+    await take(step.value)
+  }
+}
+
+/** The database must have the schema of the backup, and nothing in it. */
+async function expectFitting(header: Header, steward: Session, app: Session): Promise<readonly Table[]> {
+  const entry = { tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'read' } as const
+  const findFilled = async (tx: Inside, tables: readonly Table[]): Promise<void> => {
+    for (const table of tables) if (await hasRowsOf(tx, table, SYSTEM_TENANT)) throw notEmpty(table)
+  }
+  const tables = await steward.inside(entry, async (tx) => {
+    const found = await listTables(tx)
+    const facts = await schemaFacts(tx, found)
+    if (facts.schema_version !== header.schema_version) throw otherVersion(header, facts.schema_version)
+    const isSame =
+      facts.schema_sha256 === header.schema_sha256 && JSON.stringify(facts.tables) === JSON.stringify(header.tables)
+    if (!isSame) {
+      throw new BackupRefused(
+        `The backup and the database are both at schema ${header.schema_version}, but their tables differ: the schema of ` +
+          'one of them was changed by hand. Migrate an empty database with the release that took the backup.',
+      )
+    }
+    await findFilled(tx, [...found.filter(isDirectory), ...found.filter(isShared)])
+    return found
+  })
+  await app.inside(entry, (tx) =>
+    findFilled(
+      tx,
+      tables.filter((table) => !isStewards(table)),
+    ),
+  )
+  return tables
+}
+
+const isDirectory = ({ kind }: Table): boolean => kind === 'directory'
+const isShared = ({ kind }: Table): boolean => kind === 'shared'
+const isStewards = (table: Table): boolean => isDirectory(table) || isShared(table)
+
+const notEmpty = ({ name }: Table) =>
+  new BackupRefused(
+    `The database is not empty: ${name} has rows. A backup is restored into a new database on which only ` +
+      '"npx probity migrate" was run, neither "seed" nor "start".',
+  )
+
+const otherVersion = (header: Header, current: string) =>
+  new BackupRefused(
+    `The backup was taken at schema ${header.schema_version} (Probity ${header.product_version}), but the database is at ` +
+      `${current}. Migrate an empty database with the release that took the backup, restore into it, then upgrade.`,
+  )
+
+interface Sessions {
+  readonly steward: Session
+  readonly app: Session
+}
+
+async function fillAll(
+  options: RestoreOptions,
+  header: Header,
+  tables: readonly Table[],
+  sessions: Sessions,
+): Promise<BackupTotals> {
+  const { reader } = await BackupReader.open(options.file)
+  const tenants: string[] = []
+  let isBegun = false
+  try {
+    let number = 0
+    for (const scope of scopesOf(tables, tenants)) {
+      const { role, tenant_id } = scope
+      if (tenant_id !== SYSTEM_TENANT) await options.onTenant?.(tenant_id, ++number, header.tenants)
+      await sessions[role].inside({ tenant_id, actor: ACTOR, mode: 'write' }, (tx) =>
+        fillScope(tx, scope, reader, (id) => tenants.push(id)),
+      )
+      isBegun = true
+    }
+    const last = await reader.next()
+    if (!('trailer' in last)) throw outOfOrder(options.file)
+    await sessions.steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
+      release(tx, tables, options.file),
+    )
+    const { sections, rows } = last.trailer
+    return { sections, rows, tenants: tenants.length }
+  } catch (error) {
+    throw isBegun ? halfWay(error as Error) : error
+  } finally {
+    await reader.close()
+  }
+}
+
+const outOfOrder = (file: string) =>
+  new BackupRefused(`${file} is damaged or was altered: its sections are out of order.`)
+
+const halfWay = (error: Error) =>
+  new Error(
+    `${error.message.replace(/\.$/, '')}. The database now holds a part of the backup, with every tenant suspended: drop ` +
+      'it, create and migrate a new one, then try again.',
+    { cause: error },
+  )
+
+/** All rows of one tenant in one transaction, compared with the file before it is committed. */
+async function fillScope(
+  tx: Inside,
+  scope: RowScope,
+  reader: BackupReader,
+  onTenant: (tenant_id: string) => void,
+): Promise<void> {
+  const ends: { table: Table; end: SectionEnd }[] = []
+  for (const group of scope.groups) {
+    const insert = await inserter(tx, group)
+    for (const table of group.tables) {
+      await expectSection(reader, scope.tenant_id, table)
+      const place = table.columns.findIndex(({ name }) => name === 'tenant_id')
+      const end = await drain(reader.rows(), async (lines) => {
+        if (isDirectory(table)) for (const line of lines) onTenant(JSON.parse(line)[place])
+        await insert.rows(table, lines).catch((error) => fault(scope, table, error))
+      })
+      ends.push({ table, end })
+    }
+    await insert.finish().catch((error) => fault(scope, group.tables[0] as Table, error))
+  }
+  for (const { table, end } of ends) {
+    // Their values are still held back.
+    if (!isDirectory(table)) await expectSame(tx, scope, table, end)
+  }
+}
+
+async function expectSection(reader: BackupReader, tenant_id: string, table: Table): Promise<void> {
+  const part = await reader.next()
+  const isNext = 'section' in part && part.section.tenant_id === tenant_id && part.section.table === table.name
+  if (!isNext) throw outOfOrder(reader.file)
+}
+
+function fault(scope: RowScope, table: Table, cause: Error): never {
+  throw new Error(`${table.name} of tenant ${scope.tenant_id} could not be restored: ${cause.message}`, { cause })
+}
+
+interface Inserter {
+  rows(table: Table, lines: readonly string[]): Promise<unknown>
+  finish(): Promise<unknown>
+}
+
+async function inserter(tx: Inside, group: Group): Promise<Inserter> {
+  const parameter = (lines: readonly string[]) => `[${lines.join(',')}]`
+  if (!group.entangled || group.tables.length === 0) {
+    return { rows: (table, lines) => tx.run(insertRows(table), [parameter(lines)]), finish: async () => {} }
+  }
+  await tx.run(CREATE_ASIDE)
+  return {
+    rows: (table, lines) => tx.run(INSERT_ASIDE, [parameter(lines), table.name]),
+    finish: async () => {
+      await tx.run(insertAside(group.tables))
+      await tx.run(DROP_ASIDE)
+    },
+  }
+}
+
+async function expectSame(tx: Inside, scope: RowScope, table: Table, end: SectionEnd): Promise<void> {
+  const digest = new SectionDigest()
+  for await (const rows of tx.stream(selectRows(table, 'raw'), [scope.tenant_id])) {
+    for (const row of rows) digest.add(JSON.stringify(row))
+  }
+  if (!isSameEnd(digest.end(), end)) {
+    throw new Error(`${table.name} of tenant ${scope.tenant_id} is not what the backup holds after it was restored`)
+  }
+}
+
+/** At last: the rows of the directories as they were, and with that the tenants are let in. */
+async function release(tx: Inside, tables: readonly Table[], file: string): Promise<void> {
+  const { reader } = await BackupReader.open(file)
+  try {
+    const scope: RowScope = { role: 'steward', tenant_id: SYSTEM_TENANT, groups: [] }
+    for (const table of tables.filter(isDirectory)) {
+      await expectSection(reader, SYSTEM_TENANT, table)
+      const end = await drain(reader.rows(), (lines) => tx.run(updateRows(table), [`[${lines.join(',')}]`]))
+      await expectSame(tx, scope, table, end)
+    }
+  } finally {
+    await reader.close()
+  }
+}

@@ -1,0 +1,58 @@
+/** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else; changes nothing. */
+import fs from 'node:fs'
+import type { Keyring } from '../../kernel/seal.ts'
+import { backup as writeBackup } from '../backup/backup.ts'
+import { type Connections, loadKeyring } from '../environment.ts'
+import { expectSound, withGuarded } from '../guard.ts'
+import { migrationsOf } from '../project.ts'
+import type { Command, Invocation } from './command.ts'
+import { withEnvironment } from './operator.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+const sizeOf = (bytes: number): string =>
+  bytes < MIB ? `${Math.ceil(bytes / KIB)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'Write all tenants and shared rows to one file',
+  about: `
+For installations without pg_dump, and for moving tenants to another server. Everything may go on running: the file shows
+one instant. It is made with mode 0600 and is as sensitive as the database; it does not hold the master key, without which
+its sealed values cannot be opened: keep that file too, and elsewhere.
+
+Example:
+  npx probity backup --out /backups/probity-$(date +%F).ndjson.gz`,
+  options: { out: { type: 'string', value: 'FILE', about: 'the file to write; it must not exist yet' } },
+  run: (invocation) => {
+    const { args, project, terminal } = invocation
+    const file = args.needed('out')
+    return withSoundWalls(invocation, 'backup', async (ground) => {
+      const { tenants, rows } = await writeBackup({
+        ...ground,
+        product_version: project.version,
+        file,
+        onTenant: (tenant_id, number, count) => terminal.note(`tenant ${number} of ${count}: ${tenant_id}`),
+      })
+      terminal.out(`Backed up ${tenants} tenants, ${rows} rows, ${sizeOf(fs.statSync(file).size)}: ${file}`)
+      return 0
+    })
+  },
+}
+
+/** What backup and restore stand on: a migrated database whose walls are sound, seeded or not. */
+export function withSoundWalls<T>(
+  invocation: Invocation,
+  name: string,
+  body: (ground: { connections: Connections; keyring: Keyring }) => Promise<T>,
+): Promise<T> {
+  return withEnvironment(invocation, { name }, async ({ connections, home }) => {
+    const config = invocation.config()
+    const migrations = migrationsOf(invocation.project)
+    await withGuarded({ connections, migrations, keyring: null, production: config.production }, (guarded) =>
+      expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls']),
+    )
+    return body({ connections, keyring: loadKeyring(config, home) })
+  })
+}

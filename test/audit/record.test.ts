@@ -1,0 +1,126 @@
+/** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sealTenant } from '../../src/kernel/audit/sealer.ts'
+import type { Route } from '../../src/kernel/route.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { fixtures } from '../support/fixtures.ts'
+import { type World, world } from '../support/world.ts'
+
+let w: World
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+interface Event {
+  readonly operation: string
+  readonly object_type: string
+  readonly object_id: string
+  readonly actor: string
+  readonly request_id: string
+  readonly detail: Record<string, unknown>
+}
+const events = (): Promise<Event[]> =>
+  t.write((tx) =>
+    tx.query<Event>(
+      'select operation, object_type, object_id, actor, request_id, detail::json as detail from app.audit_event where tenant_id = $1 order by event_id',
+      [t.tenant_id],
+    ),
+  )
+
+async function callRoute(route: Route) {
+  const role = route.roles[0] ?? 'viewer'
+  const example = await (fixtures[route.id] as (typeof fixtures)[string])?.(t, role)
+  const before = (await events()).length
+  const path = route.path.replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(example?.params?.[name] ?? ''))
+  const query = example?.query ? `?${new URLSearchParams(example.query)}` : ''
+  const reply = await w.call(`${route.method} ${path}${query}`, {
+    token: await t.token([role], example?.principal ?? t.caller),
+    ...(example?.body !== undefined && { body: example.body }),
+    ...(example?.bytes !== undefined && {
+      payload: example.bytes,
+      headers: { 'content-type': 'application/octet-stream' },
+    }),
+  })
+  return { reply, added: (await events()).slice(before) }
+}
+
+describe('one change, one event', () => {
+  test('for every operation that writes, and none for one that reads', { timeout: 120_000 }, async () => {
+    const tenantRoutes = w.kernel.routes.filter(({ access }) => access === 'tenant')
+    let changes = 0
+    for (const route of tenantRoutes) {
+      const { reply, added } = await callRoute(route)
+      expect(reply.status, `${route.id}: ${reply.text.slice(0, 300)}`).toBeLessThan(300)
+      const isChange = route.method !== 'GET'
+      if (isChange) changes++
+      expect(
+        added.map(({ operation }) => operation),
+        route.id,
+      ).toEqual(isChange || route.audited ? [route.id] : [])
+      if (isChange) expect(added[0]?.request_id).toBe(reply.headers['x-request-id'])
+    }
+    expect(changes).toBeGreaterThan(15)
+  })
+
+  test('none for a refused or failed request', async () => {
+    const before = (await events()).length
+    const token = await t.token()
+    expect((await w.call('POST /users', { token, body: { name: 'x' } })).status).toBe(422)
+    expect((await w.call(`DELETE /api-keys/${t.tenant_id}`, { token })).status).toBe(404)
+    const email = 'twice@example.com'
+    expect((await w.call('POST /users', { token, body: { name: 'x', email, roles: [] } })).status).toBe(201)
+    expect((await w.call('POST /users', { token, body: { name: 'x', email, roles: [] } })).status).toBe(409)
+    expect((await events()).length).toBe(before + 1)
+  })
+
+  test('one for a repeated request', async () => {
+    const before = (await events()).length
+    const options = {
+      token: await t.token(),
+      body: { name: 'k', roles: ['viewer'] },
+      headers: { 'idempotency-key': 'again' },
+    }
+    const email = 'repeated@example.com'
+    const body = { name: 'x', email, roles: [] }
+    await w.call('POST /users', { ...options, body })
+    expect((await w.call('POST /users', { ...options, body })).headers['idempotency-replayed']).toBe('true')
+    expect((await events()).length).toBe(before + 1)
+  })
+
+  test('configuration keeps what differs in the clear, persons only as keyed hashes', async () => {
+    const token = await t.token()
+    await w.call('PATCH /tenant', { token, body: { residency: 'EU' } })
+    const [profile] = (await events()).slice(-1)
+    expect(profile?.detail).toMatchObject({ diff: [{ member: 'residency', after: 'EU' }] })
+    const user_id = await t.newUser()
+    await w.call(`PATCH /users/${user_id}`, { token, body: { name: 'Very Personal Name' } })
+    const [person] = (await events()).slice(-1)
+    expect(person).toMatchObject({ operation: 'updateUser', object_type: 'users', object_id: user_id })
+    expect(JSON.stringify(person)).not.toContain('Very Personal')
+    expect(person?.detail['before_hash']).not.toBe(person?.detail['after_hash'])
+  })
+
+  test('nobody changes or removes one through the service', async () => {
+    await expect(t.write((tx) => tx.run(`update app.audit_event set actor = 'user:other'`))).rejects.toThrow()
+    await expect(t.write((tx) => tx.run('delete from app.audit_event'))).rejects.toThrow()
+  })
+
+  test('sealing chains them all, once, also when two workers try', async () => {
+    const seal = () =>
+      w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, w.kernel.audit))
+    await Promise.all([seal(), seal(), seal()])
+    await seal()
+    const total = (await events()).length
+    const rows = await t.write((tx) =>
+      tx.query<{ seq: number; prev_hash: string; hash: string }>(
+        'select seq, prev_hash, hash from app.audit_link where tenant_id = $1 order by seq',
+        [t.tenant_id],
+      ),
+    )
+    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
+    for (let i = 1; i < rows.length; i++) expect(rows[i]?.prev_hash).toBe(rows[i - 1]?.hash)
+  })
+})

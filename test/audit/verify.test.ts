@@ -1,0 +1,140 @@
+/** The chain in the database: what a superuser does to it behind the service's back is found, with its place. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import readline from 'node:readline'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyExport } from '../../src/kernel/audit/export-file.ts'
+import type { Verification } from '../../src/kernel/audit/verify.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { tamper, tamperings } from '../support/tampering.ts'
+import { type World, world } from '../support/world.ts'
+
+let w: World
+let t: ExampleTenant
+let superuser: pg.Client
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+  for (let i = 0; i < 12; i++) await t.newUser()
+  superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+})
+
+const sealAll = () => w.runtime.createSealer().pass()
+
+async function runJob(at: string, body: unknown = {}) {
+  const token = await t.token()
+  const started = await w.call(at, { token, body })
+  expect(started.status).toBe(202)
+  const runner = w.runtime.createRunner(1)
+  runner.start()
+  let job = started.json
+  while (job.state === 'queued' || job.state === 'running')
+    job = (await w.call(`GET /jobs/${job.job_id}?wait=8`, { token })).json
+  await runner.stop(5000)
+  expect(job.state, JSON.stringify(job.problem)).toBe('succeeded')
+  return { job, resource: (await w.call(`GET ${started.json.resource}`, { token })).json }
+}
+const verify = async (): Promise<Verification> => (await runJob('POST /audit/verify')).resource.report
+
+describe('verification', () => {
+  test('an untouched record is intact and its newest events are counted as unsealed', async () => {
+    await sealAll()
+    const report = await verify()
+    // The request for the verification itself came after the sealing.
+    expect(report).toMatchObject({ intact: true, faults: [], unsealed: 1 })
+    expect(report.events).toBeGreaterThanOrEqual(13)
+    expect(report.checkpoints).toBeGreaterThan(0)
+  })
+
+  test.each(tamperings)('detects and locates: %s', async (kind) => {
+    await sealAll()
+    const undo = await tamper(superuser, t.tenant_id, kind, 5)
+    const report = await verify()
+    expect(report.intact, kind).toBe(false)
+    expect(report.faults[0]).toMatchObject({ detail: expect.any(String) })
+    expect(report.faults.some(({ seq, event_id }) => seq !== null || event_id !== null)).toBe(true)
+    await undo()
+    expect((await verify()).intact, `${kind} was undone`).toBe(true)
+  })
+
+  test('a sealer started later chains what an earlier one missed', async () => {
+    await t.newUser()
+    await sealAll()
+    const unsealed = await t.write((tx) =>
+      tx.query(
+        'select 1 from app.audit_event e where tenant_id = $1 and not exists (select 1 from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id)',
+        [t.tenant_id],
+      ),
+    )
+    expect(unsealed).toHaveLength(0)
+  })
+
+  test('an event of a transaction still running is not overtaken', async () => {
+    let release: () => void = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let opened: () => void = () => {}
+    const isOpen = new Promise<void>((resolve) => {
+      opened = resolve
+    })
+    // Takes its transaction number now, writes its event when it commits.
+    const slow = t.write(async (tx) => {
+      await tx.run('update app.tenant set name = name where tenant_id = $1', [t.tenant_id])
+      tx.defer(
+        `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, detail, mac)
+         select tenant_id, gen_random_uuid(), recorded_at, actor, 'slow', object_type, object_id, detail, mac from app.audit_event where tenant_id = $1 limit 1`,
+        [t.tenant_id],
+      )
+      opened()
+      await held
+    })
+    await isOpen
+    const other = await ExampleTenant.create(w)
+    await other.newUser()
+    await sealAll()
+    const links = await other.write((tx) =>
+      tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
+    )
+    expect(links).toHaveLength(0)
+    release()
+    await slow
+    await sealAll()
+    const later = await other.write((tx) =>
+      tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
+    )
+    expect(later.length).toBeGreaterThan(0)
+    // The event planted above has no valid code, and verification says so.
+    expect((await verify()).faults).toContainEqual(expect.objectContaining({ fault: 'event_not_authentic' }))
+  })
+})
+
+describe('export', () => {
+  test('verifies offline, and notices what was done to the file', async () => {
+    const fresh = await ExampleTenant.create(w)
+    for (let i = 0; i < 5; i++) await fresh.newUser()
+    await sealAll()
+    t = fresh
+    const { resource } = await runJob('POST /audit/exports')
+    const token = await t.token()
+    const content = await w.call(`GET ${resource.content}`, { token })
+    expect(content.status).toBe(200)
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'audit-')), 'audit.ndjson')
+    fs.writeFileSync(file, content.text)
+    const lines = () => readline.createInterface({ input: fs.createReadStream(file) })
+    const { public_key } = (await w.call('GET /audit/checkpoints', { token })).json
+    const report = await verifyExport(lines(), public_key)
+    expect(report).toMatchObject({ intact: true, tenant_id: t.tenant_id })
+    expect(report.events).toBeGreaterThanOrEqual(5)
+    fs.writeFileSync(file, content.text.replace('"operation":"createUser"', '"operation":"deleteUser"'))
+    expect((await verifyExport(lines())).faults[0]).toMatchObject({ fault: 'event_altered' })
+    expect(content.text).not.toContain('mac')
+  })
+})

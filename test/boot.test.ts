@@ -1,0 +1,235 @@
+/** The real program as a person runs it: started, used, stopped, killed and started again, on an embedded database of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { projectRoot } from './support/database.ts'
+
+const READY = 'Ctrl-C stops everything.'
+const folders: string[] = []
+const children: Run[] = []
+
+interface Run {
+  readonly child: ChildProcess
+  readonly said: { out: string; note: string }
+  /** The exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>
+}
+
+function newFolder(): string {
+  // Its links resolved, because the program names the folder by its real path.
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'probity-boot-')))
+  folders.push(folder)
+  return folder
+}
+
+async function freePort(): Promise<number> {
+  const probe = net.createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as net.AddressInfo
+  probe.close()
+  return port
+}
+
+/** `through`: words in front of the program's own, as npm puts a shell there. */
+function run(argv: readonly string[], env: Record<string, string>, through: readonly string[] = []): Run {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^PROBITY_|DATABASE_URL$/.test(name)),
+  )
+  const [command, ...words] = [...through, process.execPath, 'bin/probity.mjs', ...argv]
+  const child = spawn(command as string, words, {
+    cwd: projectRoot,
+    env: { ...inherited, NODE_ENV: 'development', PROBITY_METRICS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { out: '', note: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.note += text
+  })
+  const started = { child, said, ended: once(child, 'close').then(([code]) => code as number | null) }
+  children.push(started)
+  return started
+}
+
+async function start(env: Record<string, string>, through: readonly string[] = []): Promise<Run> {
+  const started = run(['start'], env, through)
+  const ready = vi.waitUntil(() => started.said.out.includes(READY), { timeout: 60_000, interval: 20 })
+  const failed = started.ended.then((code) => {
+    throw new Error(`start ended with ${code}:\n${started.said.out}${started.said.note}`)
+  })
+  await Promise.race([ready, failed])
+  return started
+}
+
+async function finish(started: Run): Promise<{ code: number | null; out: string; note: string }> {
+  return { code: await started.ended, ...started.said }
+}
+
+const postmaster = (folder: string) =>
+  Number(fs.readFileSync(path.join(folder, 'pg/postmaster.pid'), 'utf8').split('\n')[0])
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  // In a container without an init nobody buries what its parent left behind.
+  const stat = `/proc/${pid}/stat`
+  return !fs.existsSync(stat) || !/\) Z /.test(fs.readFileSync(stat, 'utf8'))
+}
+
+const tokenOf = (out: string, who: string): string => {
+  const lines = out.split('\n')
+  return (lines[lines.findIndex((line) => line.endsWith(who)) + 1] as string).trim()
+}
+
+afterAll(async () => {
+  for (const { child } of children) child.kill('SIGKILL')
+  for (const folder of folders) {
+    // What a killed start left running, by the process id of its own data folder.
+    if (fs.existsSync(path.join(folder, 'pg/postmaster.pid'))) process.kill(postmaster(folder), 'SIGQUIT')
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
+})
+
+describe('start', () => {
+  const data = newFolder()
+  let env: Record<string, string>
+  let url: string
+  let first: Run
+  let second: Run
+  const user = { email: 'kept@demo.example', name: 'Kept', roles: ['viewer'] }
+
+  const ask = async (at: string, token: string, body?: unknown) => {
+    const reply = await fetch(`${url}${at}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> }
+  }
+  const emails = async (token: string) => {
+    const { items } = (await ask('/api/users?limit=200', token)).body as { items: { email: string }[] }
+    return items.map(({ email }) => email)
+  }
+
+  test('makes everything in an empty folder and says where it is', async () => {
+    const port = await freePort()
+    url = `http://localhost:${port}`
+    env = { PROBITY_DATA_DIR: data, PORT: String(port) }
+    first = await start(env)
+    const { out } = first.said
+    for (const line of [
+      `App        ${url}`,
+      `${url}/api-docs`,
+      `${url}/api/health/ready`,
+      `Log        ${data}/service.log`,
+    ]) {
+      expect(out).toContain(line)
+    }
+    expect(out).toContain('Creating the database')
+    expect(out).toContain('Applying migration 0001')
+    expect(out).toContain('Tara Admin and Till Admin (tenant_admin)')
+    expect((await ask('/api/health/ready', '')).body).toMatchObject({ status: 'ready' })
+    const metrics = /Metrics\s+(\S+)/.exec(out)?.[1] as string
+    expect(await (await fetch(metrics)).text()).toContain('http_server_request_duration_seconds')
+    const mode = (name: string) => fs.statSync(path.join(data, name)).mode & 0o777
+    expect([mode('master.key'), mode('service.log')]).toEqual([0o600, 0o600])
+    expect(fs.readFileSync(path.join(data, 'service.log'), 'utf8')).not.toContain('eyJ')
+  })
+
+  test('prints a curl line that works', async () => {
+    const [, address, token] = /curl -s (\S+) -H 'Authorization: Bearer (\S+)'/.exec(first.said.out) as RegExpExecArray
+    expect(address).toBe(`${url}/api/auth/me`)
+    const me = await ask('/api/auth/me', token as string)
+    expect(me).toMatchObject({ status: 200, body: { tenant: { slug: 'demo' }, roles: ['viewer'] } })
+  })
+
+  test('serves beside it: a token by command', async () => {
+    const { code, out } = await finish(run(['token', '--tenant', 'demo-two', '--role', 'auditor'], env))
+    expect(code).toBe(0)
+    expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const me = await ask('/api/auth/me', out.trim())
+    expect(me.body).toMatchObject({ tenant: { slug: 'demo-two' }, roles: ['auditor'], name: 'Udo Auditor' })
+  })
+
+  test('refuses a second instance on the same data, and a port that is taken', async () => {
+    const elsewhere = newFolder()
+    const [same, taken] = await Promise.all([
+      finish(run(['start'], { ...env, PORT: '0' })),
+      finish(run(['start'], { ...env, PROBITY_DATA_DIR: elsewhere })),
+    ])
+    expect(same.note).toContain(`Probity is already running on ${data} (process ${first.child.pid}). Stop it first`)
+    expect(taken.note).toContain(`Probity is already running on port ${env['PORT']}: stop it first, or choose another`)
+    expect([same.code, taken.code]).toEqual([1, 1])
+    expect(fs.readdirSync(elsewhere)).toEqual([])
+    expect((await ask('/api/health/ready', '')).status).toBe(200)
+  })
+
+  test('starts a killed database again, and goes on', async () => {
+    const pid = postmaster(data)
+    process.kill(pid, 'SIGKILL')
+    await vi.waitUntil(() => first.said.out.split('Starting PostgreSQL').length === 3, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await ask('/api/health/ready', '')).status === 200, { timeout: 20_000 })
+    expect(postmaster(data)).not.toBe(pid)
+  })
+
+  test('stops everything when asked to', async () => {
+    const admin = tokenOf(first.said.out, 'Tara Admin')
+    expect((await ask('/api/users', admin, user)).status).toBe(201)
+    const pid = postmaster(data)
+    first.child.kill('SIGTERM')
+    const { code, out, note } = await finish(first)
+    expect(out).toMatch(/Finishing open requests\n.*Stopping the jobs\n.*Stopping PostgreSQL\n.*Stopped\n$/)
+    expect({ code, note: note.replace(/built .*\n/g, '') }).toEqual({ code: 0, note: '' })
+    expect(isAlive(pid)).toBe(false)
+    expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
+  })
+
+  test('keeps the data for the second start', async () => {
+    second = await start(env)
+    expect(second.said.out).toContain('The schema is up to date')
+    expect(await emails(tokenOf(second.said.out, 'Tara Admin'))).toContain(user.email)
+    // Signed before the restart, by a key that the master key still opens.
+    expect((await ask('/api/auth/me', tokenOf(first.said.out, 'Tara Admin'))).status).toBe(200)
+  })
+
+  test('recovers after it was killed, and Ctrl-C stops what was left running', async () => {
+    const pid = postmaster(data)
+    second.child.kill('SIGKILL')
+    await second.ended
+    expect(isAlive(pid)).toBe(true)
+    const third = await start(env)
+    expect(third.said.out).toContain('Attaching to the PostgreSQL that is already running')
+    expect(await emails(tokenOf(third.said.out, 'Tara Admin'))).toContain(user.email)
+    third.child.kill('SIGINT')
+    expect(await third.ended).toBe(0)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test.skipIf(process.platform === 'win32')('stops when npm is told to, whose shell passes nothing on', async () => {
+    const shell = ['sh', '-c', '"$@"; exit $?', 'sh']
+    const fourth = await start({ ...env, npm_lifecycle_event: 'start' }, shell)
+    fourth.child.kill('SIGTERM')
+    const { out } = await finish(fourth)
+    expect(out).toMatch(/Stopping PostgreSQL\n.*Stopped\n$/)
+    expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
+  })
+
+  test('leaves no database running when it cannot start, and never replaces a lost master key', async () => {
+    fs.renameSync(path.join(data, 'master.key'), path.join(data, 'away'))
+    const { code, note } = await finish(run(['start'], env))
+    expect(code).toBe(1)
+    expect(note).toMatch(/The master key file \S+master\.key is missing\. Restore it from a backup\./)
+    expect(note).not.toContain('    at ')
+    expect(fs.existsSync(path.join(data, 'pg/postmaster.pid'))).toBe(false)
+    expect(fs.existsSync(path.join(data, 'master.key'))).toBe(false)
+  })
+})

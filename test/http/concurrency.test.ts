@@ -1,0 +1,175 @@
+/** Nobody overwrites what they have not seen: revisions, strong ETags, If-Match, If-None-Match and expected_revision. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import { type Reply, type World, world } from '../support/world.ts'
+
+let w: World
+let token: string
+let count = 0
+
+beforeAll(async () => {
+  w = await world()
+  token = await w.token()
+})
+afterAll(() => w.close())
+
+async function newUser(): Promise<Reply> {
+  const body = { name: 'Ada', email: `ada-${count++}@example.com`, roles: [] }
+  return w.call('POST /users', { token, body })
+}
+const change = (user_id: string, body: object, headers: Record<string, string> = {}) =>
+  w.call(`PATCH /users/${user_id}`, { token, body, headers })
+const brief = ({ status, json }: Reply) => `${status} ${json?.code}`
+
+describe('a revision', () => {
+  test('starts at one, rises with each change, and is the ETag', async () => {
+    const made = await newUser()
+    expect(made.json.revision).toBe(1)
+    expect(made.headers['etag']).toBe('"1"')
+    const changed = await change(made.json.user_id, { team: 'north' })
+    expect(changed.json.revision).toBe(2)
+    expect(changed.headers['etag']).toBe('"2"')
+    const read = await w.call(`GET /users/${made.json.user_id}`, { token })
+    expect(read.headers['etag']).toBe('"2"')
+  })
+
+  test('is carried by every operation that says so', async () => {
+    const marked = modules.flatMap(({ routes }) => routes).filter(({ revisioned }) => revisioned)
+    const withoutRevision = marked.filter(
+      ({ reply }) => !Object.hasOwn((reply[1] as { properties: object }).properties, 'revision'),
+    )
+    expect(marked.length).toBeGreaterThan(10)
+    expect(withoutRevision.map(({ id }) => id)).toEqual([])
+  })
+
+  test('is not moved by a refused change', async () => {
+    const { user_id } = (await newUser()).json
+    await change(user_id, { team: 'x', expected_revision: 9 })
+    await change(user_id, { team: 'x' }, { 'if-match': '"9"' })
+    const { json } = await w.call(`GET /users/${user_id}`, { token })
+    expect(json).toMatchObject({ revision: 1, team: null })
+  })
+})
+
+describe('expected_revision', () => {
+  test('lets the current one through and refuses any other with 409', async () => {
+    const { user_id } = (await newUser()).json
+    expect((await change(user_id, { team: 'a', expected_revision: 1 })).status).toBe(200)
+    const stale = await change(user_id, { team: 'b', expected_revision: 1 })
+    expect(brief(stale)).toBe('409 revision_stale')
+    expect(stale.json.detail).toContain('current revision is 2')
+    expect(brief(await change(user_id, { team: 'b', expected_revision: 3 }))).toBe('409 revision_stale')
+  })
+
+  test('of two who read the same, one wins', async () => {
+    const { user_id } = (await newUser()).json
+    const replies = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((team) => change(user_id, { team, expected_revision: 1 })),
+    )
+    expect(replies.map(brief).toSorted()).toEqual(['200 undefined', ...Array(3).fill('409 revision_stale')])
+  })
+})
+
+describe('If-Match', () => {
+  test.each([
+    ['the current ETag', '"1"', 200],
+    ['any', '*', 200],
+    ['a list with the current one', '"7", "1"', 200],
+    ['another', '"2"', 412],
+    ['a weak one, since a change needs a strong match', 'W/"1"', 412],
+    ['one without quotes', '1', 412],
+    ['an empty one', '', 412],
+  ])('%s', async (_name, etag, status) => {
+    const { user_id } = (await newUser()).json
+    const reply = await change(user_id, { team: 'a' }, { 'if-match': etag })
+    expect(reply.status).toBe(status)
+    if (status === 412) expect(reply.json.code).toBe('precondition_failed')
+  })
+
+  test('counts before expected_revision', async () => {
+    const { user_id } = (await newUser()).json
+    expect(brief(await change(user_id, { team: 'a', expected_revision: 9 }, { 'if-match': '"9"' }))).toBe(
+      '412 precondition_failed',
+    )
+  })
+
+  test('is honoured by every change of something revisioned', async () => {
+    const { user_id } = (await newUser()).json
+    const headers = { 'if-match': '"99"' }
+    const requests: [string, unknown?][] = [
+      [`PATCH /users/${user_id}`, { team: 'a' }],
+      [`POST /users/${user_id}/deactivate`],
+      [`POST /users/${user_id}/reactivate`],
+      [`PUT /users/${user_id}/roles`, { roles: [] }],
+      [`PUT /users/${user_id}/availability`, { away_from: null, away_until: null }],
+      ['PATCH /tenant', { name: 'Other' }],
+      ['PUT /tenant/approval-policy', { rules: [] }],
+      ['PUT /tenant/retention-policy', { classes: [] }],
+    ]
+    for (const [at, body] of requests) {
+      const reply = await w.call(at, { token, headers, ...(body !== undefined && { body }) })
+      expect(`${at} ${brief(reply)}`).toBe(`${at} 412 precondition_failed`)
+    }
+    const tenant_id = await w.makeTenant({ four_eyes: true })
+    const [author, checker] = [await w.token({ tenant_id }), await w.token({ tenant_id })]
+    const rules = { token: author, body: { rules: [] } }
+    const { cr_id } = (await w.call('PUT /tenant/approval-policy', rules)).json
+    for (const [verb, by, body] of [
+      ['approve', checker, {}],
+      ['reject', checker, { reason: 'no' }],
+      ['withdraw', author, {}],
+    ] as const) {
+      const reply = await w.call(`POST /change-requests/${cr_id}/${verb}`, { token: by, headers, body })
+      expect(`${verb} ${brief(reply)}`).toBe(`${verb} 412 precondition_failed`)
+    }
+    const tried = requests.length + 3
+    const declared = modules
+      .flatMap(({ routes }) => routes)
+      .filter(({ revisioned, method, reply }) => revisioned && method !== 'GET' && reply[0] !== 201)
+    expect(declared).toHaveLength(tried)
+  })
+})
+
+describe('If-None-Match', () => {
+  const read = (user_id: string, etag: string) =>
+    w.call(`GET /users/${user_id}`, { token, headers: { 'if-none-match': etag } })
+
+  test.each([
+    ['the current ETag', '"1"', 304],
+    ['a weak one, since a read needs only a weak match', 'W/"1"', 304],
+    ['any', '*', 304],
+    ['a list with the current one', '"7", "1"', 304],
+    ['another', '"2"', 200],
+    ['one without quotes', '1', 200],
+  ])('%s', async (_name, etag, status) => {
+    const { user_id } = (await newUser()).json
+    const reply = await read(user_id, etag)
+    expect(reply.status).toBe(status)
+    expect(reply.headers['etag']).toBe('"1"')
+    if (status === 304) expect(reply.text).toBe('')
+  })
+
+  test('a changed resource is sent again', async () => {
+    const { user_id } = (await newUser()).json
+    await change(user_id, { team: 'a' })
+    expect((await read(user_id, '"1"')).status).toBe(200)
+    expect((await read(user_id, '"2"')).status).toBe(304)
+  })
+
+  test('each approval of several changes the ETag of the request', async () => {
+    const tenant_id = await w.makeTenant()
+    const person = () => w.token({ tenant_id, roles: ['tenant_admin'] })
+    const [author, first, second] = [await person(), await person(), await person()]
+    const rules = [{ action: 'tenant-profile', approvers: 2, role: 'tenant_admin' }]
+    await w.call('PUT /tenant/approval-policy', { token: author, body: { rules } })
+    const { cr_id } = (await w.call('PATCH /tenant', { token: author, body: { name: 'Two Eyes More' } })).json
+    const etag = async () => (await w.call(`GET /change-requests/${cr_id}`, { token: author })).headers['etag']
+    const seen = [await etag()]
+    for (const checker of [first, second]) {
+      await w.call(`POST /change-requests/${cr_id}/approve`, { token: checker, body: {} })
+      seen.push(await etag())
+    }
+    expect(seen).toEqual(['"1"', '"2"', '"3"'])
+    expect((await w.call('GET /tenant', { token: author })).json.name).toBe('Two Eyes More')
+  })
+})

@@ -1,0 +1,124 @@
+/** Probes, readiness, and leaving: a process that is told to stop finishes what it began and says so at once. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import { createRehearsal } from '../support/rehearsal.ts'
+import { secondProcess } from '../support/second-process.ts'
+import { type World, world } from '../support/world.ts'
+
+let w: World
+
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w.close())
+
+describe('probes', () => {
+  test('are at /api and at the root, without a token', async () => {
+    for (const url of ['/api/health', '/health']) {
+      const reply = await w.server.app.inject({ url })
+      expect(reply.statusCode).toBe(200)
+      expect(reply.json()).toEqual({ status: 'ok', uptime_s: expect.any(Number) })
+    }
+    for (const url of ['/api/health/ready', '/health/ready']) {
+      expect((await w.server.app.inject({ url })).statusCode).toBe(200)
+    }
+    expect((await w.server.app.inject({ url: '/users' })).statusCode).toBe(404)
+  })
+
+  test('readiness names every check with its status and latency', async () => {
+    const { json } = await w.call('GET /health/ready')
+    const { schema_version } = w.kernel.build
+    expect(json.status).toBe('ready')
+    expect(json.checks).toMatchObject({
+      process: { status: 'ok' },
+      database: { status: 'ok' },
+      schema: { status: 'ok', current: schema_version, expected: schema_version },
+      walls: { status: 'ok' },
+      seed: { status: 'ok' },
+      tool_protocol: { status: 'not_configured' },
+    })
+    for (const check of Object.values(json.checks)) expect(check).toMatchObject({ latency_ms: expect.any(Number) })
+  })
+
+  test('without its database a process is alive, not ready, and every operation says why', async () => {
+    const nowhere = { ...w.clone.app, database: 'no_such_database' }
+    const lost = await secondProcess(w, { connections: { app: nowhere, worker: nowhere } })
+    expect((await lost.get('/api/health')).status).toBe(200)
+    const ready = await lost.get('/health/ready')
+    expect(ready.status).toBe(503)
+    expect(ready.headers['retry-after']).toBe('1')
+    expect(ready.json).toMatchObject({
+      status: 'not_ready',
+      checks: {
+        database: { status: 'failed' },
+        schema: { status: 'failed' },
+        tool_protocol: { status: 'not_configured' },
+      },
+    })
+    expect(JSON.stringify(ready.json)).not.toContain('no_such_database')
+    const refused = await lost.get('/api/auth/me', await w.token())
+    expect(refused.status).toBe(503)
+    expect(refused.headers['retry-after']).toMatch(/^[1-9]/)
+    expect(refused.json).toMatchObject({ code: 'dependency_unavailable', retryable: true })
+    await lost.close()
+  })
+
+  test('an older process stays ready on a newer schema, a newer one waits for the migration', async () => {
+    const build = (schema_version: string) => ({ ...w.kernel.build, schema_version })
+    const older = await secondProcess(w, { build: build('0001') })
+    const newer = await secondProcess(w, { build: build('9999') })
+    expect((await older.get('/api/health/ready')).status).toBe(200)
+    const waiting = await newer.get('/api/health/ready')
+    expect(waiting.status).toBe(503)
+    expect(waiting.json.checks.schema).toMatchObject({ status: 'failed', expected: '9999' })
+    await Promise.all([older.close(), newer.close()])
+  })
+})
+
+describe('leaving', () => {
+  const rehearsal = createRehearsal()
+  const leaving = () => world({ modules: [...modules, rehearsal.module] })
+
+  test('draining is visible at once, and everybody is still served', async () => {
+    const v = await leaving()
+    const base = await v.listen()
+    const headers = { authorization: `Bearer ${await v.token()}` }
+    expect((await fetch(`${base}/api/auth/me`, { headers })).headers.get('connection')).toBe('keep-alive')
+    v.server.drain()
+    const ready = await fetch(`${base}/health/ready`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({
+      status: 'not_ready',
+      checks: { process: { status: 'failed', detail: 'shutting down' }, database: { status: 'ok' } },
+    })
+    expect((await fetch(`${base}/api/health`)).status).toBe(200)
+    const served = await fetch(`${base}/api/auth/me`, { headers })
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close'])
+    await v.close()
+  })
+
+  test('a request that is being worked on is finished, new ones are not taken, and waiting ends', async () => {
+    const v = await leaving()
+    const base = await v.listen()
+    const headers = { authorization: `Bearer ${await v.token()}`, 'content-type': 'application/json' }
+    const [slow, wait] = [rehearsal.hold('slow'), rehearsal.hold('wait')]
+    const body = JSON.stringify({ name: 'slow' })
+    const writing = fetch(`${base}/api/rehearsal/marks`, { method: 'POST', headers, body })
+    const waiting = fetch(`${base}/api/rehearsal/waits?name=wait`, { headers })
+    await Promise.all([slow.arrived, wait.arrived])
+    v.server.drain()
+    let closed = false
+    const closing = v.server.close().then(() => {
+      closed = true
+    })
+    const waited = await waiting
+    expect([waited.status, await waited.json()]).toEqual([200, { name: 'wait' }])
+    await expect(fetch(`${base}/api/health`)).rejects.toThrow('fetch failed')
+    expect(closed).toBe(false)
+    slow.release()
+    const written = await writing
+    expect([written.status, await written.json()]).toEqual([201, { name: 'slow', mark_id: expect.any(String) }])
+    await closing
+    await v.close()
+  })
+})

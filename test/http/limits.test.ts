@@ -1,0 +1,219 @@
+/** Who asks too much is told so, how long to wait, and nobody else notices. The clock stands still, so buckets do too. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import { defaultLimits } from '../../src/kernel/limits.ts'
+import { createRehearsal } from '../support/rehearsal.ts'
+import { type World, world } from '../support/world.ts'
+
+const rehearsal = createRehearsal()
+let w: World
+let clock: MockInstance<() => number>
+let now_ms: number
+
+beforeAll(async () => {
+  w = await world({ modules: [...modules, rehearsal.module] })
+})
+afterAll(() => w.close())
+beforeEach(() => {
+  now_ms = performance.now()
+  clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
+})
+afterEach(() => clock.mockRestore())
+
+type Rows = Record<string, [per_second: number, burst: number]>
+
+const setLimits = (tenant_id: string, rows: Rows) =>
+  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+    for (const [bucket, [per_second, burst]] of Object.entries(rows)) {
+      await tx.run(
+        `insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, $3, $4)
+         on conflict on constraint tenant_limit_pkey do update set per_second = excluded.per_second, burst = excluded.burst`,
+        [tenant_id, bucket, per_second, burst],
+      )
+    }
+  })
+
+async function tenantWith(rows: Rows) {
+  const tenant_id = await w.makeTenant()
+  await setLimits(tenant_id, rows)
+  return { tenant_id, token: await w.token({ tenant_id }) }
+}
+
+const me = (token: string) => w.call('GET /auth/me', { token })
+const from = async (remoteAddress: string, url: string, authorization?: string) => {
+  const headers = authorization === undefined ? {} : { authorization }
+  const reply = await w.server.app.inject({ url: `/api${url}`, remoteAddress, headers })
+  return { status: reply.statusCode, headers: reply.headers, json: reply.json() }
+}
+
+describe('a principal', () => {
+  test('sees its buckets in every answer', async () => {
+    const { token } = await tenantWith({ principal: [2, 10], tenant: [5, 50] })
+    const { headers } = await me(token)
+    expect(headers['ratelimit-policy']).toBe('"principal";q=10;w=5, "tenant";q=50;w=10')
+    expect(headers['ratelimit']).toBe('"principal";r=9;t=1, "tenant";r=49;t=1')
+    expect((await me(token)).headers['ratelimit']).toBe('"principal";r=8;t=1, "tenant";r=48;t=1')
+    const missing = await w.call('GET /users?x=1', { token })
+    expect([missing.status, missing.headers['ratelimit']]).toEqual([422, '"principal";r=7;t=2, "tenant";r=47;t=1'])
+  })
+
+  test('is refused with Retry-After once its bucket is empty, and served again when it has filled', async () => {
+    const { token, tenant_id } = await tenantWith({ principal: [1, 3] })
+    for (let n = 0; n < 3; n++) expect((await me(token)).status).toBe(200)
+    const refused = await me(token)
+    expect(refused.json).toMatchObject({ status: 429, code: 'rate_limited', retryable: true })
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.headers['ratelimit']).toContain('"principal";r=0;t=3')
+    expect((await me(await w.token({ tenant_id }))).status).toBe(200)
+    now_ms += 1000
+    expect((await me(token)).status).toBe(200)
+    expect((await me(token)).status).toBe(429)
+  })
+
+  test('is the same principal under every token', async () => {
+    const { tenant_id } = await tenantWith({ principal: [1, 1] })
+    const principal = 'user:00000000-0000-7000-8000-000000000001'
+    expect((await me(await w.token({ tenant_id, principal }))).status).toBe(200)
+    expect((await me(await w.token({ tenant_id, principal }))).status).toBe(429)
+  })
+
+  test('waits longer when its bucket fills slowly', async () => {
+    const { token } = await tenantWith({ principal: [1, 100] })
+    for (let n = 0; n < 100; n++) await me(token)
+    expect((await me(token)).headers['ratelimit-policy']).toContain('"principal";q=100;w=100')
+  })
+})
+
+describe('a tenant', () => {
+  test('is refused as a whole, and other tenants are not', async () => {
+    const { tenant_id } = await tenantWith({ tenant: [1, 2] })
+    const people = await Promise.all([1, 2, 3].map(() => w.token({ tenant_id })))
+    const statuses: number[] = []
+    for (const token of people) statuses.push((await me(token)).status)
+    expect(statuses).toEqual([200, 200, 429])
+    const { token } = await tenantWith({})
+    expect((await me(token)).status).toBe(200)
+  })
+
+  test('has the generous defaults where it has no rows', async () => {
+    const { token } = await tenantWith({})
+    const { principal, tenant } = defaultLimits
+    expect((await me(token)).headers['ratelimit']).toBe(
+      `"principal";r=${principal.burst - 1};t=1, "tenant";r=${tenant.burst - 1};t=1`,
+    )
+  })
+
+  test('changes its limits without a restart', async () => {
+    const { token, tenant_id } = await tenantWith({ principal: [1, 1] })
+    await me(token)
+    expect((await me(token)).status).toBe(429)
+    await setLimits(tenant_id, { principal: [1000, 1000] })
+    // Past the age at which a request waits for the new picture of the tenant.
+    now_ms += 4001
+    expect((await me(token)).headers['ratelimit']).toContain('"principal";r=999')
+  })
+})
+
+describe('requests at once', () => {
+  test('are counted while they run, whoever sends them', async () => {
+    const { token, tenant_id } = await tenantWith({ in_flight: [1, 2] })
+    const gates = ['one', 'two'].map((name) => rehearsal.hold(name))
+    const running = ['one', 'two'].map((name) => w.call(`GET /rehearsal/pauses?name=${name}`, { token }))
+    await Promise.all(gates.map(({ arrived }) => arrived))
+    const refused = await me(await w.token({ tenant_id }))
+    expect(refused.json).toMatchObject({ status: 429, code: 'concurrency_limited', retryable: true })
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.headers['ratelimit']).toContain('"principal"')
+    const { token: elsewhere } = await tenantWith({})
+    expect((await me(elsewhere)).status).toBe(200)
+    for (const gate of gates) gate.release()
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200])
+    expect((await me(token)).status).toBe(200)
+  })
+
+  test('are given back by every answer, refusals and failures included', async () => {
+    const { token } = await tenantWith({ in_flight: [1, 1] })
+    const codes: string[] = []
+    for (const at of [
+      'GET /users?x=1',
+      'GET /users/x',
+      'POST /rehearsal/accidents',
+      'GET /jobs?cursor=A',
+      'GET /users',
+    ]) {
+      const body = at.startsWith('POST') ? { body: { name: 'accident' } } : {}
+      codes.push((await w.call(at, { token, ...body })).json.code)
+    }
+    expect(codes).toEqual(['validation_failed', 'validation_failed', 'internal', 'cursor_not_found', undefined])
+    const { json } = await w.call('GET /limits', { token })
+    expect(json.buckets).toContainEqual({ bucket: 'in_flight', limit: 1, remaining: 0, reset_s: 0 })
+  })
+})
+
+describe('a stranger', () => {
+  const { burst } = defaultLimits.anonymous
+
+  test('with a bad token is told 401 until the bucket of the address is empty, then 429', async () => {
+    const address = '192.0.2.1'
+    for (let n = 0; n < burst; n++) expect((await from(address, '/auth/me', 'Bearer bad')).status).toBe(401)
+    const refused = await from(address, '/auth/me', 'Bearer bad')
+    expect(refused.json).toMatchObject({ status: 429, code: 'rate_limited' })
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.headers['ratelimit']).toBe(`"anonymous";r=0;t=${burst / defaultLimits.anonymous.per_second}`)
+    expect((await from(address, '/auth/me')).status).toBe(429)
+    expect((await from('192.0.2.2', '/auth/me', 'Bearer bad')).status).toBe(401)
+    now_ms += 20
+    expect((await from(address, '/auth/me', 'Bearer bad')).status).toBe(401)
+    expect((await from(address, '/auth/me', 'Bearer bad')).status).toBe(429)
+  })
+
+  test('does not shut out people behind the same address whose tokens are known', async () => {
+    const address = '192.0.2.3'
+    const [known, unknown] = [`Bearer ${await w.token()}`, `Bearer ${await w.token()}`]
+    expect((await from(address, '/auth/me', known)).status).toBe(200)
+    for (let n = 0; n < burst; n++) w.kernel.limits.takeAnonymous(address)
+    expect((await from(address, '/auth/me')).status).toBe(429)
+    expect((await from(address, '/auth/me', known)).status).toBe(200)
+    expect((await from(address, '/auth/me', unknown)).status).toBe(429)
+    now_ms += 20
+    expect((await from(address, '/auth/me', unknown)).status).toBe(200)
+  })
+
+  test('has a bucket for public operations too, and sees it', async () => {
+    const address = '192.0.2.4'
+    const first = await from(address, '/version')
+    expect(first.headers['ratelimit-policy']).toBe(`"anonymous";q=${burst};w=10`)
+    expect(first.headers['ratelimit']).toBe(`"anonymous";r=${burst - 1};t=1`)
+    for (let n = 1; n < burst; n++) w.kernel.limits.takeAnonymous(address)
+    expect((await from(address, '/version')).json.code).toBe('rate_limited')
+    const exchange = { method: 'POST', url: '/api/auth/token', remoteAddress: address } as const
+    const guess = await w.server.app.inject({ ...exchange, payload: { api_key: 'pk_guess' } })
+    expect(guess.statusCode).toBe(429)
+  })
+
+  test('may probe as often as it likes', async () => {
+    const address = '192.0.2.5'
+    for (let n = 0; n < burst; n++) w.kernel.limits.takeAnonymous(address)
+    for (const url of ['/health', '/health/ready']) {
+      const reply = await from(address, url)
+      expect(reply.status).toBe(200)
+      expect(reply.headers['ratelimit']).toBeUndefined()
+    }
+  })
+})
+
+describe('GET /limits', () => {
+  test('explains what a refusal was about', async () => {
+    const { token } = await tenantWith({ principal: [1, 20], tenant: [2, 30], in_flight: [1, 8] })
+    await me(token)
+    const { status, json } = await w.call('GET /limits', { token })
+    expect(status).toBe(200)
+    expect(json).toEqual({
+      buckets: [
+        { bucket: 'principal', limit: 20, remaining: 18, reset_s: 2 },
+        { bucket: 'tenant', limit: 30, remaining: 28, reset_s: 1 },
+        { bucket: 'in_flight', limit: 8, remaining: 7, reset_s: 0 },
+      ],
+    })
+  })
+})

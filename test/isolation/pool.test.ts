@@ -1,0 +1,278 @@
+/**
+ * Suite 7: tenants take turns on one or two connections while statements fail, are swallowed, cancelled, or lose their
+ * backend. Nobody ever sees a foreign row, nothing half-done is committed, and the pool is whole again afterwards.
+ */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Database, type Scope } from '../../src/kernel/database/tx.ts'
+import type { Problem } from '../../src/kernel/problem.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { type World, world } from '../support/world.ts'
+import { connect } from './support.ts'
+import { everything, expectFailure, expectOwn, insertUser, type Turn, turns } from './turns.ts'
+
+const SEED = 20_261_115
+const TENANTS = 10
+const OPERATIONS = 500
+const AT_ONCE = 8
+
+let w: World
+let admin: pg.Client
+let tenants: string[]
+
+beforeAll(async () => {
+  w = await world({ pool_size: 2 })
+  admin = await connect(w.clone.postgres)
+  tenants = await Promise.all(Array.from({ length: TENANTS }, () => w.makeTenant()))
+})
+afterAll(async () => {
+  await admin.end()
+  await w.close()
+})
+
+/** Mulberry32: small, fast, the same everywhere. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+function open(options: { max: number; prepared?: boolean; wait_ms?: number; name?: string }): Database {
+  return new Database({
+    connection: { ...w.clone.app, application_name: options.name ?? 'pool' },
+    max: options.max,
+    prepared: options.prepared ?? true,
+    statement_timeout_ms: 20_000,
+    wait_ms: options.wait_ms ?? 20_000,
+    onIdleError: () => {},
+  })
+}
+
+const scopeOf = (tenant_id: string): Scope => ({ tenant_id, actor: 'user:pool' })
+
+const deck = turns.flatMap((turn) => Array.from({ length: turn.weight }, () => turn))
+
+const rowsByTenant = async (): Promise<Map<string, number>> => {
+  const { rows } = await admin.query(
+    `select tenant_id, count(*)::int as n from app.user_account where issuer = 'pool' group by tenant_id`,
+  )
+  return new Map(rows.map(({ tenant_id, n }) => [tenant_id, n]))
+}
+
+describe('interleaved tenants', () => {
+  test.for([
+    { max: 1, prepared: true },
+    { max: 1, prepared: false },
+    { max: 2, prepared: true },
+    { max: 2, prepared: false },
+  ])('on a pool of $max, prepared: $prepared', async ({ max, prepared }) => {
+    const name = `pool-${max}-${prepared}`
+    const database = open({ max, prepared, name })
+    const random = randomFrom(SEED + max + (prepared ? 10 : 0))
+    const expected = await rowsByTenant()
+    const played = new Map<string, number>()
+    let left = OPERATIONS
+    const player = async () => {
+      while (left-- > 0) {
+        const turn = deck[random(deck.length)] as Turn
+        const tenant_id = tenants[random(TENANTS)] as string
+        await turn.play(database, scopeOf(tenant_id), admin)
+        played.set(turn.name, (played.get(turn.name) ?? 0) + 1)
+        expected.set(tenant_id, (expected.get(tenant_id) ?? 0) + turn.commits)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, player))
+    expect([...played.keys()].sort(), `seed ${SEED}`).toEqual(turns.map((turn) => turn.name).sort())
+    const committed = await rowsByTenant()
+    for (const tenant_id of tenants) expect(committed.get(tenant_id) ?? 0).toBe(expected.get(tenant_id) ?? 0)
+
+    // Whole again: everybody is served, no connection is left over, none is inside a transaction.
+    await Promise.all(
+      tenants.map(async (tenant_id) => {
+        const rows = await database.one(scopeOf(tenant_id), everything)
+        expect(rows.length).toBeGreaterThanOrEqual(committed.get(tenant_id) ?? 0)
+        expectOwn(rows, scopeOf(tenant_id))
+      }),
+    )
+    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    const { rows } = await admin.query('select state from pg_stat_activity where application_name = $1', [name])
+    expect(rows.length).toBeLessThanOrEqual(max)
+    for (const { state } of rows) expect(state).toBe('idle')
+    await database.end()
+  })
+
+  test('a handle of one tenant, kept unused, cannot speak inside the transaction of the next', async () => {
+    const [one, two] = tenants.map(scopeOf) as [Scope, Scope]
+    const database = open({ max: 1 })
+    const kept = await Promise.all([
+      database.one(one, async (tx) => tx),
+      database.read(one, async (tx) => tx),
+      database.write(one, async (tx) => tx),
+    ])
+    await database.write(two, async (tx) => {
+      await insertUser(tx)
+      for (const late of kept) await expectFailure(everything(late))
+      expectOwn(await everything(tx), two)
+      await insertUser(tx)
+    })
+    await database.end()
+  })
+
+  test('a connection that is given back carries neither tenant nor actor nor time-out', async () => {
+    const database = open({ max: 1 })
+    const scope = scopeOf(tenants[0] as string)
+    await database.write(scope, insertUser)
+    await database.one(scope, everything)
+    await expectFailure(database.write(scope, (tx) => tx.query('select 1 / 0')))
+    const settings = `select coalesce(current_setting('app.tenant_id', true), '') || coalesce(current_setting('app.actor', true), '') as kept`
+    // The handle's own setting hides what the connection keeps, so it is asked after the transaction was left by hand.
+    const kept = await database.write(scope, async (tx) => {
+      await tx.run('select 1')
+      await tx.run('commit')
+      const left = await tx.find<{ kept: string }>(settings)
+      await tx.run('begin')
+      return left?.kept
+    })
+    expect(kept).toBe('')
+    await database.end()
+  })
+})
+
+/** A promise to be settled from outside, to hold transactions open as long as a test needs. */
+function door(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+describe('the gate', () => {
+  test('one tenant holds at most half; the rest of its requests are told 503, others come in', async () => {
+    const database = open({ max: 4, wait_ms: 200 })
+    const [first, second] = tenants.map(scopeOf) as [Scope, Scope]
+    const gate = door()
+    let inside = 0
+    const hold = (scope: Scope) =>
+      database.write(scope, async (tx) => {
+        await tx.query('select 1')
+        inside++
+        await gate.opened
+      })
+    const held = Array.from({ length: 5 }, () =>
+      hold(first).then(
+        () => 'served',
+        (error: Problem) => error.code,
+      ),
+    )
+    const served = await database.one(second, everything)
+    expectOwn(served, second)
+    const refused = await Promise.all(held.slice(2))
+    expect(refused).toEqual(['overloaded', 'overloaded', 'overloaded'])
+    expect([inside, database.gate.inside]).toEqual([2, 2])
+    gate.open()
+    expect(await Promise.all(held)).toEqual(['served', 'served', 'overloaded', 'overloaded', 'overloaded'])
+    await database.one(first, everything)
+    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    await database.end()
+  })
+
+  test('a full pool tells the next tenant 503, and lets in who waits as soon as a place is free', async () => {
+    const database = open({ max: 2, wait_ms: 200 })
+    const [first, second, third] = tenants.map(scopeOf) as [Scope, Scope, Scope]
+    const gates = [door(), door()] as const
+    const holding = [first, second].map((scope, i) =>
+      database.write(scope, async (tx) => {
+        await tx.query('select 1')
+        await gates[i as 0 | 1].opened
+      }),
+    )
+    const problem = await database.one(third, everything).catch((error: Problem) => error)
+    expect(problem).toMatchObject({ code: 'overloaded', extra: { retry_after_s: 1 } })
+    const waiting = database.one(third, everything)
+    gates[0].open()
+    expectOwn(await waiting, third)
+    gates[1].open()
+    await Promise.all(holding)
+    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    await database.end()
+  })
+})
+
+describe('over HTTP', () => {
+  const REQUESTS = 600
+
+  test('requests of all tenants, some abandoned, while backends are killed: never a foreign byte, never a 500', async () => {
+    const base = await w.listen()
+    const random = randomFrom(SEED)
+    const tokens = await Promise.all(tenants.map((tenant_id) => w.token({ tenant_id })))
+    const emailOf = (index: number) => `${random(1e9)}@${(tenants[index] as string).slice(-12)}.example`
+    const made = tenants.map(() => 0)
+    const unsure = tenants.map(() => 0)
+    const statuses = new Map<number, number>()
+    const known = tenants.map((): string[] => [])
+    let left = REQUESTS
+
+    const request = async (index: number, at: string, body?: object) => {
+      const abandon = random(20) === 0 ? new AbortController() : undefined
+      if (abandon) setTimeout(() => abandon.abort(), random(3))
+      const [method, path] = at.split(' ') as [string, string]
+      const reply = await fetch(`${base}/api${path}`, {
+        method,
+        headers: { authorization: `Bearer ${tokens[index]}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+        ...(abandon && { signal: abandon.signal }),
+      })
+        .then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+        .catch(() => undefined)
+      if (!reply) return undefined
+      statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1)
+      for (const [other, tenant_id] of tenants.entries()) {
+        if (other !== index) expect(reply.text).not.toContain(tenant_id.slice(-12))
+      }
+      return reply
+    }
+
+    const player = async () => {
+      while (left-- > 0) {
+        const index = random(TENANTS)
+        const what = random(10)
+        if (what < 3) await request(index, 'GET /tenant')
+        else if (what < 6) await request(index, 'GET /users?limit=200')
+        else if (what < 8) {
+          const reply = await request(index, 'POST /users', { name: 'Ada', email: emailOf(index), roles: [] })
+          if (reply?.status === 201) {
+            made[index] = (made[index] as number) + 1
+            known[index]?.push(JSON.parse(reply.text).user_id)
+          } else unsure[index] = (unsure[index] as number) + 1
+        } else if (what < 9) {
+          const foreign = known[(index + 1) % TENANTS]?.at(-1) ?? uuidv7()
+          const reply = await request(index, `GET /users/${foreign}`)
+          if (reply) expect([404, 503]).toContain(reply.status)
+        } else if (random(6) === 0) {
+          await admin.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+              where usename = 'app' and datname = current_database() order by pid offset $1 limit 1`,
+            [random(2)],
+          )
+        } else await request(index, 'POST /users', { name: 'Ada', email: 'not an address', roles: [] })
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, player))
+    expect([...statuses.keys()].filter((status) => ![200, 201, 404, 422, 503].includes(status))).toEqual([])
+    expect(statuses.get(200)).toBeGreaterThan(REQUESTS / 4)
+    for (const [index, tenant_id] of tenants.entries()) {
+      const { rows } = await admin.query(
+        `select count(*)::int as n from app.user_account where tenant_id = $1 and email like $2`,
+        [tenant_id, `%@${tenant_id.slice(-12)}.example`],
+      )
+      expect(rows[0].n).toBeGreaterThanOrEqual(made[index] as number)
+      expect(rows[0].n).toBeLessThanOrEqual((made[index] as number) + (unsure[index] as number))
+      expect((await w.call('GET /tenant', { token: tokens[index] as string })).json.tenant_id).toBe(tenant_id)
+    }
+  })
+})

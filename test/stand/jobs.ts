@@ -1,0 +1,66 @@
+/**
+ * `npm run stand:jobs`: real worker processes on a real, durable PostgreSQL, killed in the middle of their jobs a hundred
+ * times; with --throughput, how fast and how evenly the queue is worked off. Prints one line of JSON and exits 0 or 1.
+ */
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { layGround } from './ground.ts'
+import { killRun } from './kill-run.ts'
+import { throughputRun } from './throughput-run.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    stalls: { type: 'string', default: '5' },
+    workers: { type: 'string', default: '4' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    throughput: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '10000' },
+  },
+})
+
+function count(name: 'kills' | 'stalls' | 'workers' | 'seed' | 'jobs', least: number): number {
+  const value = Number(values[name])
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new Error(`--${name} must be a whole number from ${least} on.`)
+}
+
+/** Mulberry32: small, and the same everywhere for the same seed. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+const abort = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => abort.abort())
+
+const seed = count('seed', 0)
+const shared = {
+  random: randomFrom(seed),
+  signal: abort.signal,
+  say: (text: string) => console.error(text),
+}
+const ground = await layGround()
+try {
+  const result = values.throughput
+    ? { mode: 'throughput', ...(await throughputRun(ground, { ...shared, jobs: count('jobs', 20) })) }
+    : {
+        mode: 'kills',
+        workers: count('workers', 2),
+        ...(await killRun(ground, {
+          ...shared,
+          kills: count('kills', 1),
+          stalls: count('stalls', 0),
+          workers: count('workers', 2),
+        })),
+      }
+  console.log(JSON.stringify({ stand: 'jobs', seed, ...result }))
+  process.exitCode = result.passed ? 0 : 1
+} finally {
+  await ground.stop()
+}

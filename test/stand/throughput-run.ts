@@ -1,0 +1,119 @@
+/** How soon an idle worker takes up a job, how many small jobs a second two workers get done, and how evenly the tenants are served. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ground } from './ground.ts'
+import { Workers } from './workers.ts'
+
+export interface ThroughputOptions {
+  readonly jobs: number
+  readonly random: (below: number) => number
+  readonly signal: AbortSignal
+  readonly say: (text: string) => void
+}
+
+const TENANTS = 20
+const SLOTS = 4
+const PICK_UPS = 200
+const BATCH = 100
+const PICK_UP_LIMIT_MS = 250
+const ALL_DONE_LIMIT_S = 600
+const FAIR_ENOUGH = 0.8
+
+const small = { upto: 1, pause_ms: 0 }
+
+export async function throughputRun(ground: Ground, options: ThroughputOptions) {
+  const { say } = options
+  const tenants = await ground.makeTenants(TENANTS)
+  const workers = new Workers(ground, SLOTS)
+  try {
+    await workers.start()
+    say(`one idle worker, ${PICK_UPS} jobs one at a time`)
+    const pick_up_ms = await measurePickUp(ground, tenants, options)
+    await workers.stop()
+
+    const share = Math.ceil(options.jobs / TENANTS)
+    say(`${share} jobs for each of ${TENANTS} tenants, then two workers`)
+    const first = await databaseTime(ground)
+    for (const tenant of tenants) {
+      for (let left = share; left > 0; left -= BATCH) {
+        await ground.enqueue(tenant, 'demo-count', Array(Math.min(BATCH, left)).fill(small))
+      }
+    }
+    const started_ms = performance.now()
+    await Promise.all([workers.start(), workers.start()])
+    await allDone(ground, options.signal)
+    const duration_s = (performance.now() - started_ms) / 1000
+    const served = await countServed(ground, first)
+    const fairness = Math.min(...served.halfway) / Math.max(...served.halfway)
+    return {
+      jobs: served.total,
+      succeeded: served.succeeded,
+      jobs_per_s: Math.round(served.total / duration_s),
+      all_done_s: Math.round(duration_s),
+      pick_up_p50_ms: quantile(pick_up_ms, 0.5),
+      pick_up_p99_ms: quantile(pick_up_ms, 0.99),
+      /** Least against most jobs a tenant had done when half of all were; 1 is perfectly even. */
+      fairness: Math.round(fairness * 1000) / 1000,
+      passed:
+        served.succeeded === served.total &&
+        served.total >= options.jobs &&
+        duration_s <= ALL_DONE_LIMIT_S &&
+        quantile(pick_up_ms, 0.99) <= PICK_UP_LIMIT_MS &&
+        fairness >= FAIR_ENOUGH,
+    }
+  } finally {
+    await workers.stop()
+  }
+}
+
+/** From the start of the transaction that enqueues to the start of the one that claims, by the database's own clock. */
+async function measurePickUp(ground: Ground, tenants: readonly string[], { random, signal }: ThroughputOptions) {
+  const waits: number[] = []
+  for (let i = 0; i < PICK_UPS; i++) {
+    await sleep(50 + random(250), undefined, { signal })
+    const [job_id] = await ground.enqueue(tenants[random(tenants.length)] as string, 'demo-count', [small])
+    await allDone(ground, signal)
+    const [row] = await ground.ask<{ wait_ms: string }>(
+      'select extract(epoch from started_at - created_at) * 1000 as wait_ms from app.job where job_id = $1',
+      [job_id],
+    )
+    waits.push(Number(row?.wait_ms))
+  }
+  return waits
+}
+
+async function allDone(ground: Ground, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const [row] = await ground.ask<{ busy: boolean }>(
+      `select exists (select 1 from app.job where state in ('queued', 'running') and kind like 'demo-%') as busy`,
+    )
+    if (!row?.busy) return
+    await sleep(20, undefined, { signal })
+  }
+}
+
+async function databaseTime(ground: Ground): Promise<Date> {
+  const [row] = await ground.ask<{ now: Date }>('select clock_timestamp() as now')
+  return row?.now as Date
+}
+
+async function countServed(ground: Ground, since: Date) {
+  const rows = await ground.ask<{ tenant_id: string; state: string; nth: string }>(
+    `select tenant_id, state, row_number() over (order by finished_at) as nth from app.job
+      where kind = 'demo-count' and created_at >= $1`,
+    [since],
+  )
+  const halfway = new Map<string, number>(rows.map(({ tenant_id }) => [tenant_id, 0]))
+  for (const { tenant_id, nth } of rows) {
+    if (Number(nth) <= rows.length / 2) halfway.set(tenant_id, (halfway.get(tenant_id) as number) + 1)
+  }
+  return {
+    total: rows.length,
+    succeeded: rows.filter(({ state }) => state === 'succeeded').length,
+    halfway: [...halfway.values()],
+  }
+}
+
+function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] as number) * 10) / 10
+}

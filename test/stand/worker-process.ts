@@ -1,0 +1,41 @@
+/** One worker process of a stand: the product's own runner with its own timing, and the demonstration kinds. Lives no longer than the stand. */
+import type pg from 'pg'
+import { buildFacts, readProject } from '../../src/app/project.ts'
+import { createRuntime } from '../../src/app/runtime.ts'
+import { createLog } from '../../src/kernel/log.ts'
+import { createKeyring } from '../../src/kernel/seal.ts'
+import { demoJobs } from '../support/demo-job.ts'
+import { STAND_MASTER_KEY } from './ground.ts'
+
+export interface WorkerOrder {
+  readonly connections: { readonly app: pg.PoolConfig; readonly worker: pg.PoolConfig }
+  readonly slots: number
+}
+
+process.once('message', (order: WorkerOrder) => {
+  const runtime = createRuntime({
+    connections: order.connections,
+    keyring: createKeyring(STAND_MASTER_KEY),
+    build: buildFacts(readProject()),
+    log: createLog({ level: 'error', name: 'stand-worker' }),
+    issuers: [],
+    public_url: null,
+    cors_origins: [],
+    trusted_proxies: 0,
+    pool_size: 10,
+    prepared_statements: true,
+    statement_timeout_ms: 15_000,
+    upload_max_bytes: 1024 * 1024,
+    strict: false,
+    extra_jobs: demoJobs,
+  })
+  const runner = runtime.createRunner(order.slots)
+  runner.start()
+  process.send?.('ready')
+  process.once('message', async () => {
+    await runner.stop(5000)
+    await runtime.close()
+    process.exit(0)
+  })
+})
+process.on('disconnect', () => process.exit(1))

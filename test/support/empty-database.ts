@@ -1,0 +1,32 @@
+/** A database that was migrated and nothing else: no seed, no tenant. The roles are the cluster's, and are left alone. */
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
+import { projectRoot, type RoleName } from './database.ts'
+
+export type EmptyDatabase = Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }
+
+export async function runAs(connection: pg.ClientConfig, sql: string): Promise<void> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+export async function emptyDatabase(): Promise<EmptyDatabase> {
+  const template = inject('connections')
+  const database = `e_${randomUUID().replaceAll('-', '')}`
+  const administer = (sql: string) => runAs({ ...template.postgres, database: 'postgres' }, sql)
+  await administer(`create database ${database} owner app_owner`)
+  const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
+  await migrate({ ...template.migrator, database }, readMigrations(path.join(projectRoot, 'db/migrations')))
+  return {
+    ...(configs as Record<RoleName, pg.ClientConfig>),
+    drop: () => administer(`drop database ${database} with (force)`),
+  }
+}

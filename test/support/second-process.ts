@@ -1,0 +1,41 @@
+/** Another process on the same database, as far as anybody can tell: its own pools, caches, buckets and server. */
+import path from 'node:path'
+import { createRuntime, type RuntimeOptions } from '../../src/app/runtime.ts'
+import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
+import { silentLog } from '../../src/kernel/log.ts'
+import { createKeyring } from '../../src/kernel/seal.ts'
+import { projectRoot, TEST_MASTER_KEY } from './database.ts'
+import type { World } from './world.ts'
+
+export async function secondProcess(w: World, change: Partial<RuntimeOptions> = {}) {
+  const schema_version = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
+  const runtime = createRuntime({
+    connections: { app: w.clone.app, worker: w.clone.worker },
+    keyring: createKeyring(TEST_MASTER_KEY),
+    build: { version: '0.0.0-test', commit: null, node: process.version, schema_version },
+    log: silentLog(),
+    issuers: [],
+    public_url: null,
+    cors_origins: [],
+    trusted_proxies: 0,
+    pool_size: 4,
+    prepared_statements: true,
+    statement_timeout_ms: 15_000,
+    upload_max_bytes: 1024 * 1024,
+    strict: true,
+    ...change,
+  })
+  const server = await runtime.createServer()
+  return {
+    runtime,
+    get: async (url: string, token?: string) => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      const reply = await server.app.inject({ url, headers })
+      return { status: reply.statusCode, headers: reply.headers, json: reply.json() }
+    },
+    close: async () => {
+      await server.close()
+      await runtime.close()
+    },
+  }
+}
