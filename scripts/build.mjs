@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url)
  */
 const table = {
   bundle: { inputs: ['src', 'tsconfig.json'], into: '.', entry: 'probity.mjs', make: makeBundle },
-  console: { inputs: ['console', 'tsconfig.json'], into: 'console', entry: 'index.html', make: makeConsole },
+  console: { inputs: ['console', 'client', 'tsconfig.json'], into: 'console', entry: 'index.html', make: makeConsole },
   docs: { inputs: [], into: 'docs', entry: 'scalar.js', make: makeDocs },
 }
 

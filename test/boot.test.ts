@@ -94,7 +94,8 @@ afterAll(async () => {
   for (const { child } of children) child.kill('SIGKILL')
   for (const folder of folders) {
     // What a killed start left running, by the process id of its own data folder.
-    if (fs.existsSync(path.join(folder, 'pg/postmaster.pid'))) process.kill(postmaster(folder), 'SIGQUIT')
+    const pid = fs.existsSync(path.join(folder, 'pg/postmaster.pid')) ? postmaster(folder) : 0
+    if (pid > 0 && isAlive(pid)) process.kill(pid, 'SIGQUIT')
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 })

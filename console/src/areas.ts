@@ -112,7 +112,9 @@ export const quietPages: Readonly<Record<string, LoadPage>> = {
 }
 
 export function areaAt(path: string): Area | undefined {
-  return areas.find((area) => (area.path === '/' ? path === '/' : path === area.path || path.startsWith(`${area.path}/`)))
+  return areas.find((area) =>
+    area.path === '/' ? path === '/' : path === area.path || path.startsWith(`${area.path}/`),
+  )
 }
 
 /** Before it is known what somebody may do, only what is open to all is offered. */

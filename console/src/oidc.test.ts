@@ -21,7 +21,9 @@ beforeAll(async () => {
     let text = ''
     for await (const chunk of request) text += chunk
     const form = new URLSearchParams(text)
-    const proven = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url')
+    const proven = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
     const fits =
       form.get('grant_type') === 'authorization_code' &&
       form.get('code') === 'good-code' &&

@@ -87,7 +87,13 @@ function takeStarted(storage: Storage): Started | null {
 }
 
 async function redeem(code: string, { provider, redirect_uri, verifier }: Started): Promise<string | null> {
-  const form = { grant_type: 'authorization_code', code, redirect_uri, client_id: provider.client_id, code_verifier: verifier }
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri,
+    client_id: provider.client_id,
+    code_verifier: verifier,
+  }
   try {
     const response = await fetch(provider.token_endpoint, { method: 'POST', body: new URLSearchParams(form) })
     if (!response.ok) return null

@@ -12,9 +12,7 @@ const pages = [...areas.map((area) => area.pages), quietPages].flatMap((group) =
 
 export const router = createRouter({
   routeTree: root.addChildren(
-    pages.map(([path, load]) =>
-      createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
-    ),
+    pages.map(([path, load]) => createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })),
   ),
   defaultErrorComponent: FailedPage,
   defaultPendingComponent: () => (

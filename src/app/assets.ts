@@ -6,12 +6,21 @@ import type { FastifyInstance } from 'fastify'
 import { docsBootScript } from '../kernel/docs-page.ts'
 import type { Fallback } from '../kernel/http/server.ts'
 import { fail } from '../kernel/problem.ts'
+import type { ConfiguredIssuer } from './issuers.ts'
 
-const consolePolicy =
+/** The console talks to this server and, for signing in, to the token endpoints of the configured identity providers. */
+const consolePolicy = (token_origins: readonly string[]): string =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
-  "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  `connect-src ${["'self'", ...token_origins].join(' ')}; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-export async function installAssets(app: FastifyInstance, project_root: string): Promise<Fallback> {
+export async function installAssets(
+  app: FastifyInstance,
+  project_root: string,
+  issuers: readonly ConfiguredIssuer[] = [],
+): Promise<Fallback> {
+  const policy = consolePolicy(
+    issuers.flatMap(({ sign_in }) => (sign_in ? [new URL(sign_in.token_endpoint).origin] : [])),
+  )
   const console_dir = path.join(project_root, 'dist/console')
   const scalar = path.join(project_root, 'dist/docs/scalar.js')
 
@@ -34,7 +43,7 @@ export async function installAssets(app: FastifyInstance, project_root: string):
     index: ['index.html'],
     cacheControl: false,
     setHeaders: (reply, file) => {
-      reply.header('content-security-policy', consolePolicy)
+      reply.header('content-security-policy', policy)
       // Built files carry a hash in their name; the page that names them must always be asked for anew.
       reply.header(
         'cache-control',

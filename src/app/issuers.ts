@@ -2,6 +2,7 @@
 import { isRole, type Role, roles } from '../kernel/auth/roles.ts'
 import type { TrustedIssuer } from '../kernel/auth/token-verifier.ts'
 import { schemaFault } from '../kernel/http/validation.ts'
+import type { SignIn } from '../kernel/kernel.ts'
 import { closed, listOf, oneOf, type Static, Type, text } from '../kernel/schema.ts'
 
 const IssuerFile = closed({
@@ -18,13 +19,24 @@ const IssuerFile = closed({
       }),
       tenant_claim: Type.Optional(text(100)),
       roles_claim: Type.Optional(text(100)),
+      sign_in: Type.Optional(
+        closed(
+          {
+            client_id: text(255),
+            authorization_endpoint: text(1000, { pattern: '^https?://' }),
+            token_endpoint: text(1000, { pattern: '^https?://' }),
+            scopes: Type.Optional(listOf(text(100), 20)),
+          },
+          { description: 'A public client with PKCE, with which the console signs people in.' },
+        ),
+      ),
       role_map: Type.Record(Type.String({ maxLength: 200 }), listOf(oneOf(roles), roles.length)),
     }),
     100,
   ),
 })
 
-export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'>
+export type ConfiguredIssuer = Omit<TrustedIssuer, 'built_in'> & { readonly sign_in?: SignIn }
 
 /** Throws a sentence that names what is wrong. */
 export function parseIssuers(document: unknown): ConfiguredIssuer[] {
@@ -44,6 +56,7 @@ export function parseIssuers(document: unknown): ConfiguredIssuer[] {
       tenant_claim: entry.tenant_claim ?? 'tenant_id',
       roles_claim: entry.roles_claim ?? 'roles',
       role_map: map,
+      ...(entry.sign_in && { sign_in: { scopes: ['openid'], ...entry.sign_in } }),
       keys:
         entry.jwks_url === undefined
           ? { kind: 'oidc', issuer_url: entry.issuer }

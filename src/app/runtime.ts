@@ -61,8 +61,8 @@ export interface Runtime {
 
 const WAIT_MS = 2000
 const USAGE_EVERY_MS = 5000
-/** Claims, heartbeats and reaping are short and few. */
-const QUEUE_CONNECTIONS = 2
+/** A heartbeat must not wait for a claim: two are used, since the gate gives one tenant, here the system's, half of them. */
+const QUEUE_CONNECTIONS = 4
 
 export function createRuntime(options: RuntimeOptions): Runtime {
   const modules = options.modules ?? allModules
@@ -116,7 +116,14 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     log,
     upload_max_bytes: options.upload_max_bytes,
     public_url: options.public_url,
-    issuers: trusted.map(({ issuer: name, built_in }) => ({ issuer: name, built_in })),
+    issuers: [
+      { issuer: issuer.issuer, built_in: true },
+      ...options.issuers.map(({ issuer: name, sign_in }) => ({
+        issuer: name,
+        built_in: false,
+        ...(sign_in && { sign_in }),
+      })),
+    ],
     openapi: () => (document ??= openapiDocument(modules, options.build.version, options.public_url)),
     readiness: () => runChecks(checks),
     perform: (operation, input) => {

@@ -104,7 +104,7 @@ function openRuntime({ config, project, connections, keyring, log, http }: Serve
     statement_timeout_ms: config.statement_timeout_ms,
     upload_max_bytes: config.upload_max_bytes,
     strict: false,
-    ...(http && { assets: (app) => installAssets(app, project.root) }),
+    ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })
 }
 

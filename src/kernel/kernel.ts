@@ -19,6 +19,14 @@ export interface BuildFacts {
   readonly schema_version: string
 }
 
+/** How the console signs people in at an external issuer. */
+export interface SignIn {
+  readonly client_id: string
+  readonly authorization_endpoint: string
+  readonly token_endpoint: string
+  readonly scopes: readonly string[]
+}
+
 /** The three ways a transaction is opened where the declaration did not already open it. */
 export interface Transactions {
   one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T>
@@ -41,7 +49,7 @@ export interface Kernel {
   readonly log: Log
   readonly upload_max_bytes: number
   readonly public_url: string | null
-  readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean }[]
+  readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignIn }[]
   openapi(): Record<string, unknown>
   readiness(): Promise<Readiness>
   /** Runs a stored, governed request through the same handler, in the approver's transaction. */

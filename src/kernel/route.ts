@@ -50,10 +50,11 @@ export const isStreamed = (reply: unknown): reply is StreamReply =>
   typeof reply === 'object' && reply !== null && 'media_type' in reply
 
 type ReplySchema = TSchema | StreamReply | null
-type ReplyValue<R> = R extends TSchema
-  ? Static<R>
-  : R extends StreamReply
-    ? AsyncIterable<string | Uint8Array>
+// The stream first: every object type is a TSchema to the compiler.
+type ReplyValue<R> = R extends StreamReply
+  ? AsyncIterable<string | Uint8Array>
+  : R extends TSchema
+    ? Static<R>
     : undefined
 
 interface Shared<P, Q, B, R extends ReplySchema> {

@@ -22,6 +22,7 @@ const TOKEN = `cnry${randomBytes(5).toString('hex')}`
 /** Columns that cannot hold the token, with the constraint that says so. */
 const excludedColumns: Readonly<Record<string, string>> = {
   'api_key.state': 'api_key_state_ck',
+  'audit_run.kind': 'audit_run_kind_ck',
   'change_approval.approved_by': 'change_approval_person_ck',
   'change_request.state': 'change_request_state_ck',
   'job.state': 'job_state_ck',
@@ -36,6 +37,8 @@ const excludedTables: Readonly<Record<string, string>> = { signing_key: 'signing
 
 /** Reads of its own rows that do not show the token to its owner, with the reason. */
 const blindReads: Readonly<Record<string, string>> = {
+  getAuditExportContent: 'the stored bytes no longer fit their digest, so the download is broken off',
+  listAuditObjectEvents: 'what names the object is filled too',
   listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
 }
 
@@ -48,16 +51,40 @@ const ownersExamples = new Map<Route, Example>()
 const refusals = new Map<string, string>()
 const filled: string[] = []
 
-/** How a column takes the token `$2`, made different in each row `n`. Narrow types wait, because replies declare their shape. */
-const fillings: Readonly<Record<string, { readonly narrow: boolean; readonly value: (column: string) => string }>> = {
-  text: { narrow: false, value: () => `$2 || '-' || n` },
-  bytea: { narrow: false, value: () => `convert_to($2 || '-' || n, 'UTF8')` },
-  'text[]': { narrow: true, value: () => `array[$2 || '-' || n]` },
-  jsonb: {
-    narrow: true,
-    value: (column) => `case jsonb_typeof("${column}") when 'array' then "${column}" else '[]' end ||
-      jsonb_build_array(jsonb_build_object('canary', $2 || '-' || n))`,
-  },
+/**
+ * How a column takes the token `$2`, made different in each row `n`; the first way that the column accepts. Narrow types
+ * wait, because replies declare their shape.
+ */
+const fillings: Readonly<Record<string, { readonly narrow: boolean; readonly values: readonly string[] }>> = {
+  text: { narrow: false, values: [`$2 || '-' || n`, `json_build_object('canary', $2 || '-' || n)::text`] },
+  bytea: { narrow: false, values: [`convert_to($2 || '-' || n, 'UTF8')`] },
+  'text[]': { narrow: true, values: [`array[$2 || '-' || n]`] },
+  jsonb: { narrow: true, values: [`jsonb_build_array(jsonb_build_object('canary', $2 || '-' || n))`] },
+}
+
+/** Constraint violation, or a cast inside a constraint. */
+const REFUSALS = ['23514', '22P02']
+
+async function fillColumn(table: Table, name: string, values: readonly string[], token: string): Promise<void> {
+  for (const value of values) {
+    await superuser.query('savepoint filling')
+    try {
+      const { rowCount } = await superuser.query(
+        `update app.${table.name} t set "${name}" = ${value}
+           from (select ctid as place, row_number() over () as n from app.${table.name} where tenant_id = $1) row
+          where t.ctid = row.place`,
+        [owner.tenant_id, token],
+      )
+      if (rowCount) filled.push(`${table.name}.${name}`)
+      refusals.delete(`${table.name}.${name}`)
+      return
+    } catch (error) {
+      const { code = '', constraint = code } = error as { code?: string; constraint?: string }
+      if (!REFUSALS.includes(code)) throw error
+      if (!refusals.has(`${table.name}.${name}`)) refusals.set(`${table.name}.${name}`, constraint)
+      await superuser.query('rollback to savepoint filling')
+    }
+  }
 }
 
 async function fill(narrow: boolean): Promise<void> {
@@ -67,22 +94,7 @@ async function fill(narrow: boolean): Promise<void> {
   for (const table of tables) {
     for (const [index, { name, type }] of table.columns.entries()) {
       const filling = fillings[type]
-      if (!filling || filling.narrow !== narrow) continue
-      await superuser.query('savepoint column_')
-      try {
-        const { rowCount } = await superuser.query(
-          `update app.${table.name} t set "${name}" = ${filling.value(name)}
-             from (select ctid as place, row_number() over () as n from app.${table.name} where tenant_id = $1) row
-            where t.ctid = row.place`,
-          [owner.tenant_id, `${TOKEN}-${index}`],
-        )
-        if (rowCount) filled.push(`${table.name}.${name}`)
-      } catch (error) {
-        const { code, constraint } = error as { code?: string; constraint?: string }
-        if (code !== '23514') throw error
-        refusals.set(`${table.name}.${name}`, constraint as string)
-        await superuser.query('rollback to savepoint column_')
-      }
+      if (filling?.narrow === narrow) await fillColumn(table, name, filling.values, `${TOKEN}-${index}`)
     }
   }
   await superuser.query('commit')
@@ -147,11 +159,11 @@ describe('the sweep is able to find it', () => {
     expect(reads.length).toBeGreaterThan(10)
     const blind: string[] = []
     for (const route of reads) {
-      const reply = await send(owner, route, exampleOfOwner(route))
-      expect([route.id, reply.status]).toEqual([route.id, 200])
-      if (!answer(reply).includes(TOKEN)) blind.push(route.id)
+      const reply = await send(owner, route, exampleOfOwner(route)).catch(() => undefined)
+      if (reply) expect([route.id, reply.status]).toEqual([route.id, 200])
+      if (!reply || !answer(reply).includes(TOKEN)) blind.push(route.id)
     }
-    expect(blind).toEqual(Object.keys(blindReads))
+    expect(blind.sort()).toEqual(Object.keys(blindReads).sort())
   })
 
   test('every column that could be filled was filled, and the others are known', async () => {
@@ -189,7 +201,8 @@ describe('another tenant', () => {
   test("finds it in no answer to the owner's identifiers", async () => {
     for (const route of tenantRoutes) {
       const reply = await send(other, route, { ...exampleOfOwner(route), principal: other.caller })
-      if (exampleOfOwner(route).params) expect([route.id, reply.status]).toEqual([route.id, 404])
+      if (route.problems.includes('not_found') && exampleOfOwner(route).params)
+        expect([route.id, reply.status]).toEqual([route.id, 404])
       look(route.id, answer(reply))
     }
     expect(leaks).toEqual([])
@@ -222,7 +235,7 @@ describe('another tenant', () => {
 describe('the owner', () => {
   test('leaves no trace of its data in the log either, whatever it does', async () => {
     fs.truncateSync(logFile)
-    for (const route of tenantRoutes) await send(owner, route, exampleOfOwner(route))
+    for (const route of tenantRoutes) await send(owner, route, exampleOfOwner(route)).catch(() => {})
     const text = await readLog()
     expect(text.split('\n').length).toBeGreaterThan(tenantRoutes.length)
     expect(text.split('\n').filter((line) => line.includes(TOKEN))).toEqual([])

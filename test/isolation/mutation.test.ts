@@ -9,12 +9,12 @@ import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
 import { type SchemaMutant, schemaMutants, soundSchemas, tableMutants } from './mutants.ts'
 import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
-import { connect, readTables, type Table, undone, walled } from './support.ts'
+import { connect, type Row, readTables, type Table, undone, walled } from './support.ts'
 
 let w: World
 let owner: pg.Client
 let tables: Table[]
-let rows: Map<string, object>
+let rows: ReadonlyMap<string, Row>
 let tenants: ProbeTenants
 let made = 0
 let noticed = 0
@@ -46,7 +46,7 @@ async function observe(mutant: { effect?: string }): Promise<Observed> {
   const faults = await findWallFaults(async (text) => (await owner.query(text)).rows)
   const breaches: string[] = []
   for (const table of mutant.effect ? tables : []) {
-    breaches.push(...(await breachesOf(owner, table, rows.get(table.name) as object, tenants)).breaches)
+    breaches.push(...(await breachesOf(owner, table, rows.get(table.name) as Row, tenants)).breaches)
   }
   return { faults, breaches }
 }

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
-import { attempt, insertSql, rowOf, type Table } from './support.ts'
+import { attempt, insertSql, type Row, rowOf, type Table } from './support.ts'
 
 export interface ProbeTenants {
   /** Has a row in every table a tenant can have rows in. */
@@ -29,14 +29,7 @@ interface Probe {
 const NONE_OR_REFUSED = [0, '42501', 'PB002'] as const
 const REFUSED = ['42501'] as const
 
-/** A row of the victim; of a table where only the system tenant may have rows, the system's row in the victim's name. */
-async function victimRow(superuser: pg.Client, table: Table, victim: string): Promise<object> {
-  const row = (await rowOf(superuser, table, victim)) ?? (await rowOf(superuser, table, SYSTEM_TENANT))
-  if (!row) throw new Error(`no row to attack in ${table.name}: a module's canary() leaves it out`)
-  return { ...row, tenant_id: victim }
-}
-
-function probesOf(table: Table, row: object, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
+function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
   const name = `app.${table.name}`
   const column = table.columns.find(({ writable }) => writable)?.name ?? 'tenant_id'
   const touch = `update ${name} set "${column}" = "${column}"`
@@ -99,7 +92,7 @@ function probesOf(table: Table, row: object, { victim, attacker, newcomer }: Pro
 }
 
 /** Only steward writes what everybody reads, whatever tenant app claims to speak for. */
-function sharedProbes(table: Table, row: object, touch: string): Probe[] {
+function sharedProbes(table: Table, row: Row, touch: string): Probe[] {
   const everybody = [SYSTEM_TENANT]
   const name = `app.${table.name}`
   return [
@@ -126,7 +119,7 @@ function sharedProbes(table: Table, row: object, touch: string): Probe[] {
 export async function breachesOf(
   client: pg.Client,
   table: Table,
-  row: object,
+  row: Row,
   tenants: ProbeTenants,
 ): Promise<{ tried: number; breaches: string[] }> {
   const probes = probesOf(table, row, tenants)
@@ -139,9 +132,26 @@ export async function breachesOf(
   return { tried: probes.length, breaches }
 }
 
-/** The rows the probes aim at, by table name. */
-export async function victimRows(superuser: pg.Client, tables: readonly Table[], victim: string) {
-  const rows = new Map<string, object>()
-  for (const table of tables) rows.set(table.name, await victimRow(superuser, table, victim))
+/**
+ * The rows the probes aim at, by table name: one of the victim each, with all its references set; where only the system
+ * tenant may have rows, the system's in the victim's name.
+ */
+export async function victimRows(
+  superuser: pg.Client,
+  tables: readonly Table[],
+  victim: string,
+): Promise<ReadonlyMap<string, Row>> {
+  const rows = new Map<string, Row>()
+  for (const { name } of tables) {
+    const row = (await rowOf(superuser, name, victim)) ?? (await rowOf(superuser, name, SYSTEM_TENANT))
+    if (!row) throw new Error(`no row to attack in ${name}: a module's canary() leaves it out`)
+    rows.set(name, { ...row, tenant_id: victim })
+  }
+  for (const { name, references } of tables) {
+    const targets = references.flatMap(({ table, columns }) =>
+      columns.map((column) => [column.name, rows.get(table)?.[column.target]] as const),
+    )
+    rows.set(name, { ...rows.get(name), ...Object.fromEntries(targets) })
+  }
   return rows
 }

@@ -5,12 +5,12 @@ import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
 import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
-import { attempt, connect, insertSql, readTables, speakFor, type Table, undone, walled } from './support.ts'
+import { attempt, connect, insertSql, type Row, readTables, speakFor, type Table, undone, walled } from './support.ts'
 
 let w: World
 let clients: Record<'app' | 'worker' | 'steward' | 'postgres', pg.Client>
 let tables: Table[]
-let rows: Map<string, object>
+let rows: ReadonlyMap<string, Row>
 let tenants: ProbeTenants
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('app', () => {
     let tried = 0
     const breaches: string[] = []
     for (const table of tables) {
-      const row = rows.get(table.name) as object
+      const row = rows.get(table.name) as Row
       const result = await undone(clients.app, () => breachesOf(clients.app, table, row, tenants))
       tried += result.tried
       breaches.push(...result.breaches)
@@ -80,7 +80,7 @@ describe('app', () => {
       for (const { name } of shared) await clients.postgres.query(`grant insert, update, delete on app.${name} to app`)
       await clients.postgres.query('set local role app')
       for (const table of shared) {
-        const row = rows.get(table.name) as object
+        const row = rows.get(table.name) as Row
         expect((await breachesOf(clients.postgres, table, row, tenants)).breaches).toEqual([])
       }
     })

@@ -60,8 +60,9 @@ export interface Column {
 }
 export interface Reference {
   readonly constraint: string
-  /** Without tenant_id. */
-  readonly columns: readonly string[]
+  /** What it refers to, and by which columns; tenant_id is left out. */
+  readonly table: string
+  readonly columns: readonly { readonly name: string; readonly target: string }[]
 }
 export interface Table {
   readonly name: string
@@ -78,10 +79,14 @@ export async function readTables(client: pg.Client): Promise<Table[]> {
             (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, null),
                       'writable', has_column_privilege('app', c.oid, a.attnum, 'UPDATE')) order by a.attnum)
                from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
-            (select coalesce(json_agg(json_build_object('constraint', k.conname, 'columns', (
-                      select json_agg(a.attname) from pg_attribute a
-                       where a.attrelid = c.oid and a.attnum = any (k.conkey) and a.attname <> 'tenant_id'))), '[]')
-               from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1) as references
+            (select coalesce(json_agg(json_build_object('constraint', k.conname, 'table', r.relname, 'columns', (
+                      select json_agg(json_build_object('name', a.attname, 'target', b.attname))
+                        from unnest(k.conkey, k.confkey) as pair (own, target)
+                        join pg_attribute a on a.attrelid = k.conrelid and a.attnum = pair.own
+                        join pg_attribute b on b.attrelid = k.confrelid and b.attnum = pair.target
+                       where a.attname <> 'tenant_id'))), '[]')
+               from pg_constraint k join pg_class r on r.oid = k.confrelid
+              where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1) as references
        from pg_class c left join app.wall_register w on w.table_name = c.relname
       where c.relnamespace = 'app'::regnamespace and c.relkind in ('r', 'p') order by c.relname`,
   )
@@ -131,12 +136,13 @@ export async function undone<T>(client: pg.Client, body: () => Promise<T>): Prom
   }
 }
 
+export type Row = Readonly<Record<string, unknown>>
+
 /** A row of the tenant as JSON, fetched by somebody whom no wall stops. */
-export async function rowOf(superuser: pg.Client, table: Table, tenant_id: string): Promise<object | undefined> {
-  const { rows } = await superuser.query(
-    `select to_jsonb(t) as row from app.${table.name} t where tenant_id = $1 limit 1`,
-    [tenant_id],
-  )
+export async function rowOf(superuser: pg.Client, table: string, tenant_id: string): Promise<Row | undefined> {
+  const { rows } = await superuser.query(`select to_jsonb(t) as row from app.${table} t where tenant_id = $1 limit 1`, [
+    tenant_id,
+  ])
   return rows[0]?.row
 }
 

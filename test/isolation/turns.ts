@@ -8,14 +8,17 @@ import type { Database, Scope, Tx } from '../../src/kernel/database/tx.ts'
 import { Problem } from '../../src/kernel/problem.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 
-export const insertUser = (tx: Tx): Promise<number> => {
+const INSERT = `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
+  values ($1, $2, 'pool', $3, 'pool', 'external', 'active', 'user:pool')`
+function newUser(tx: Tx): string[] {
   const id = uuidv7()
-  return tx.run(
-    `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
-     values ($1, $2, 'pool', $3, 'pool', 'external', 'active', 'user:pool')`,
-    [tx.tenant_id, id, id],
-  )
+  return [tx.tenant_id, id, id]
 }
+
+export const insertUser = (tx: Tx): Promise<number> => tx.run(INSERT, newUser(tx))
+
+/** Travels with COMMIT. */
+const deferUser = (tx: Tx): void => tx.defer(INSERT, newUser(tx))
 
 /** Without any condition: only the wall decides what comes back. */
 export const everything = (tx: Tx) => tx.query<{ tenant_id: string }>('select tenant_id from app.user_account')
@@ -63,6 +66,7 @@ export interface Turn {
   readonly play: (database: Database, scope: Scope, admin: pg.Client) => Promise<void>
 }
 
+const ended = (error: unknown) => expect(String(error)).toContain('after it ended')
 export const expectOwn = (rows: readonly { tenant_id: string }[], scope: Scope) => {
   for (const { tenant_id } of rows) expect(tenant_id).toBe(scope.tenant_id)
 }
@@ -103,6 +107,39 @@ export const turns: readonly Turn[] = [
       database.write(scope, async (tx) => {
         void insertUser(tx)
       }),
+  },
+  {
+    name: 'a write sent with the commit',
+    weight: 4,
+    commits: 1,
+    play: (database, scope) => database.write(scope, async (tx) => deferUser(tx)),
+  },
+  {
+    name: 'a write sent with the commit that fails',
+    weight: 3,
+    commits: 0,
+    play: (database, scope) =>
+      expectFailure(
+        database.write(scope, async (tx) => {
+          await insertUser(tx)
+          tx.defer('select 1 / 0', [])
+          deferUser(tx)
+        }),
+        (error) => expect((error as { code: string }).code).toBe('22012'),
+      ),
+  },
+  {
+    name: 'a failure that is swallowed before a write sent with the commit',
+    weight: 3,
+    commits: 0,
+    play: (database, scope) =>
+      expectFailure(
+        database.write(scope, async (tx) => {
+          await insertUser(tx)
+          await tx.query('select 1 / 0').catch(() => {})
+          deferUser(tx)
+        }),
+      ),
   },
   {
     name: 'a statement that fails',
@@ -232,8 +269,9 @@ export const turns: readonly Turn[] = [
         database.one(scope, async (tx) => tx),
       ])
       for (const tx of handles) {
-        await expectFailure(insertUser(tx))
-        await expectFailure(everything(tx))
+        await expectFailure(everything(tx), ended)
+        await expectFailure(insertUser(tx), ended)
+        expect(() => deferUser(tx)).toThrow()
       }
     },
   },

@@ -47,6 +47,7 @@ const auth: Fixtures = {
   revokeToken: () => ({ body: { token_id: 'a token of some issuer', reason: 'lost' } }),
   getMe: plain,
   getJwks: plain,
+  listSignInProviders: plain,
   getPermission: () => ({ query: { method: 'GET', path: '/users' } }),
 }
 

@@ -72,7 +72,9 @@ export async function signIn(pasted: string): Promise<{ readonly fault: string }
     begin(await source.get(), given.api_key, source)
     return null
   } catch (error) {
-    return { fault: isProblem(error) ? `${error.title}. ${error.detail}` : 'The key could not be exchanged. Try again.' }
+    return {
+      fault: isProblem(error) ? `${error.title}. ${error.detail}` : 'The key could not be exchanged. Try again.',
+    }
   }
 }
 

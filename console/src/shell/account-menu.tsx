@@ -23,7 +23,13 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={260} transitionProps={{ duration: 100 }}>
       <Menu.Target>
-        <Button variant="subtle" size="xs" leftSection={<Icon name="person" size={16} />} className="account" aria-label="Account">
+        <Button
+          variant="subtle"
+          size="xs"
+          leftSection={<Icon name="person" size={16} />}
+          className="account"
+          aria-label="Account"
+        >
           <Text span size="sm" truncate visibleFrom="sm">
             {me ? (me.name ?? me.principal) : 'Account'}
           </Text>

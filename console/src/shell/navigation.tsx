@@ -19,7 +19,11 @@ export function useVisibleAreas(): readonly Area[] {
 export function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
   const visible = useVisibleAreas()
   const here = useLocation({ select: ({ pathname }) => areaAt(pathname) })
-  const [folded, setFolded] = useLocalStorage<string[]>({ key: 'probity.folded', defaultValue: [], getInitialValueInEffect: false })
+  const [folded, setFolded] = useLocalStorage<string[]>({
+    key: 'probity.folded',
+    defaultValue: [],
+    getInitialValueInEffect: false,
+  })
   const link = (area: Area) => <AreaLink key={area.path} area={area} isHere={area === here} onFollow={onFollow} />
   const shown = groups.filter((group) => visible.some((area) => area.group === group))
   return (
@@ -70,7 +74,12 @@ function Group({ name, isFolded, onFold, children }: GroupProps) {
   const id = useId()
   return (
     <>
-      <UnstyledButton className="areas-group" aria-expanded={!isFolded} aria-controls={id} onClick={() => onFold(!isFolded)}>
+      <UnstyledButton
+        className="areas-group"
+        aria-expanded={!isFolded}
+        aria-controls={id}
+        onClick={() => onFold(!isFolded)}
+      >
         <Text span size="xs" fw={600} c="dimmed">
           {name}
         </Text>

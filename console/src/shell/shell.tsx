@@ -13,7 +13,11 @@ import { Palette } from './palette.tsx'
 
 export function Shell() {
   const isWide = useMediaQuery('(min-width: 62em)', true, { getInitialValueInEffect: false })
-  const [isShut, setShut] = useLocalStorage({ key: 'probity.shut', defaultValue: false, getInitialValueInEffect: false })
+  const [isShut, setShut] = useLocalStorage({
+    key: 'probity.shut',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
   const [isDrawn, drawer] = useDisclosure(false)
   const isExpanded = isWide ? !isShut : isDrawn
   return (
@@ -60,7 +64,13 @@ export function Shell() {
         </main>
       </div>
       {!isWide && (
-        <Drawer opened={isDrawn} onClose={drawer.close} size={270} title="Probity" closeButtonProps={{ 'aria-label': 'Close' }}>
+        <Drawer
+          opened={isDrawn}
+          onClose={drawer.close}
+          size={270}
+          title="Probity"
+          closeButtonProps={{ 'aria-label': 'Close' }}
+        >
           <Navigation onFollow={drawer.close} />
         </Drawer>
       )}

@@ -45,7 +45,12 @@ export function RoleBadges({ roles }: { readonly roles: readonly string[] }) {
 export function ConflictMark({ conflicts }: { readonly conflicts: readonly string[] }) {
   if (conflicts.length === 0) return null
   return (
-    <Tooltip label={conflicts.join('\n')} multiline style={{ whiteSpace: 'pre-line' }} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip
+      label={conflicts.join('\n')}
+      multiline
+      style={{ whiteSpace: 'pre-line' }}
+      events={{ hover: true, focus: true, touch: true }}
+    >
       <Badge
         variant="light"
         color="orange"

@@ -1,6 +1,7 @@
 /** One change sent to the server: runs it, keeps its problem or the change request it became, and refreshes what it touched. */
-import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
+
 import { notifications } from '@mantine/notifications'
+import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
 interface ChangeOptions<Output> {

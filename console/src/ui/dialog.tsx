@@ -21,7 +21,16 @@ interface FormDialogProps {
   readonly children: ReactNode
 }
 
-export function FormDialog({ title, isOpen, onClose, onSubmit, submit, change, size = 'md', children }: FormDialogProps) {
+export function FormDialog({
+  title,
+  isOpen,
+  onClose,
+  onSubmit,
+  submit,
+  change,
+  size = 'md',
+  children,
+}: FormDialogProps) {
   function send(event: FormEvent) {
     event.preventDefault()
     onSubmit()
@@ -71,7 +80,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button color={isDangerous ? 'red' : undefined} loading={change.isRunning} onClick={onConfirm}>
+          <Button {...(isDangerous && { color: 'red' })} loading={change.isRunning} onClick={onConfirm}>
             {confirm}
           </Button>
         </Group>

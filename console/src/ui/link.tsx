@@ -5,21 +5,20 @@ import type { ReactNode } from 'react'
 
 interface To {
   readonly to: string
-  readonly search?: Record<string, string>
   readonly children: ReactNode
 }
 
-export function PageLink({ to, search, children, ...style }: To & AnchorProps) {
+export function PageLink({ to, children, ...style }: To & AnchorProps) {
   return (
-    <Anchor component={Link} to={to} {...(search && { search })} {...style}>
+    <Anchor component={Link} to={to} {...style}>
       {children}
     </Anchor>
   )
 }
 
-export function ButtonLink({ to, search, children, ...style }: To & ButtonProps) {
+export function ButtonLink({ to, children, ...style }: To & ButtonProps) {
   return (
-    <Button component={Link} to={to} {...(search && { search })} {...style}>
+    <Button component={Link} to={to} {...style}>
       {children}
     </Button>
   )

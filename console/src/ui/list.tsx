@@ -86,7 +86,6 @@ export function ListSkeleton() {
   return (
     <Stack gap={6} role="status" aria-label="Loading">
       {Array.from({ length: 6 }, (_, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing but their place
         <Skeleton key={place} height={36} />
       ))}
     </Stack>

@@ -9,7 +9,7 @@ import { CopyValue } from './copy-value.tsx'
 import { useCountdown } from './countdown.ts'
 import { ButtonLink } from './link.tsx'
 import { useArrival } from './page.tsx'
-import { adviceOf, isPassing, requiredRoles, titles, type Trouble, troubleOf } from './problem-words.ts'
+import { adviceOf, isPassing, requiredRoles, type Trouble, titles, troubleOf } from './problem-words.ts'
 
 interface ProblemViewProps {
   readonly error: unknown
@@ -80,7 +80,12 @@ function RetryCountdown({ seconds, onRetry }: { readonly seconds: number; readon
   const left = useCountdown(Math.max(1, Math.ceil(seconds)), onRetry)
   return (
     <Stack gap="xs" mt="xs" align="flex-start">
-      <Progress value={(100 * left) / Math.max(1, seconds)} w={240} size="sm" aria-label="Time until the next attempt" />
+      <Progress
+        value={(100 * left) / Math.max(1, seconds)}
+        w={240}
+        size="sm"
+        aria-label="Time until the next attempt"
+      />
       <Group gap="sm">
         <Button onClick={onRetry}>Try again now</Button>
         <Text size="sm" c="dimmed">

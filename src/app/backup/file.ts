@@ -16,8 +16,8 @@ import type { Keyring } from '../../kernel/seal.ts'
 export const FORMAT_VERSION = 1
 const FORMAT = 'probity-backup'
 const SEAL_CONTEXT = 'backup'
-/** Far beyond the longest row there is: a file without line ends must not fill the memory. */
-const LINE_MAX_BYTES = 256 * 1024 * 1024
+/** Far beyond the longest row there is: a file without line ends must not fill the memory, and PostgreSQL must take it. */
+const LINE_MAX_BYTES = 128 * 1024 * 1024
 /** What is handed over at a time. */
 const PIECE_BYTES = 1024 * 1024
 
@@ -79,7 +79,8 @@ export const isSameEnd = (one: SectionEnd, two: SectionEnd): boolean =>
   one.rows === two.rows && one.sha256 === two.sha256
 
 export class BackupWriter {
-  readonly #gzip: Gzip = createGzip()
+  // Much of what is large is compressed or random already: beyond this level only time is spent.
+  readonly #gzip: Gzip = createGzip({ level: 3 })
   readonly #done: Promise<void>
   readonly #hash = createHash('sha256')
   #sections = 0
@@ -102,7 +103,12 @@ export class BackupWriter {
     const digest = new SectionDigest()
     for await (const rows of pieces) {
       const lines = rows.map((row) => JSON.stringify(row))
-      for (const line of lines) digest.add(line)
+      for (const line of lines) {
+        // In UTF-8 a character has at most three bytes for each of its units here.
+        if (line.length > LINE_MAX_BYTES / 3)
+          throw new BackupRefused(`${section.table} has a row too long for a backup.`)
+        digest.add(line)
+      }
       await this.#write(`${lines.join('\n')}\n`)
     }
     const end = digest.end()

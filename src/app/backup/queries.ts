@@ -99,13 +99,13 @@ const values = (table: Table, line: string): string[] =>
 export function insertRows(table: Table): string {
   const held = heldBack[table.name] ?? {}
   const given = values(table, 'r.line').map((value, index) => held[table.columns[index]?.name ?? ''] ?? value)
-  return `insert into app.${name(table.name)} (${names(table)}) select ${given.join(', ')} from json_array_elements($1::json) as r (line)`
+  return `insert into app.${name(table.name)} (${names(table)}) select ${given.join(', ')} from jsonb_array_elements($1::jsonb) as r (line)`
 }
 
 /** Gives rows of a directory the values that were held back, and those that triggers have moved meanwhile. */
 export function updateRows(table: Table): string {
   return `update app.${name(table.name)} t set (${names(table)}) = row (${values(table, 'r.line').join(', ')})
-    from json_array_elements($1::json) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantPlace(table)]}`
+    from jsonb_array_elements($1::jsonb) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantPlace(table)]}`
 }
 
 const tenantPlace = (table: Table): number => table.columns.findIndex((column) => column.name === 'tenant_id')
@@ -113,11 +113,11 @@ const tenantPlace = (table: Table): number => table.columns.findIndex((column) =
 // Tables that refer to themselves or to each other: set aside first, then inserted by one statement, since PostgreSQL
 // compares foreign keys when a statement ends.
 
-export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line json)'
+export const CREATE_ASIDE = 'create temporary table restore_aside (table_name text, line jsonb)'
 export const DROP_ASIDE = 'drop table pg_temp.restore_aside'
 
 export const INSERT_ASIDE =
-  'insert into pg_temp.restore_aside select $2, r.line from json_array_elements($1::json) as r (line)'
+  'insert into pg_temp.restore_aside select $2, r.line from jsonb_array_elements($1::jsonb) as r (line)'
 
 export function insertAside(tables: readonly Table[]): string {
   const parts = tables.map(

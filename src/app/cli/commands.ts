@@ -12,12 +12,13 @@ import { seed } from './seed.ts'
 import { start } from './start.ts'
 import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
 import { token } from './token.ts'
+import { verifyAudit } from './verify.ts'
 
 export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
   ['Database', [migrate, roles, seed, backup, restore]],
   ['Tenants and access', [tenantCreate, tenantList, tenantSuspend, tenantResume, token, keysList, keysRotate]],
-  ['Look', [openapi, doctor]],
+  ['Look', [openapi, doctor, verifyAudit]],
 ]
 
 export const commands: readonly Command[] = groups.flatMap(([, list]) => list)

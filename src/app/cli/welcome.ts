@@ -67,7 +67,8 @@ export function welcome(facts: {
 }
 
 const noTokenLines = [
-  'There are no demo tenants. Make a tenant with: npx probity tenant create --slug SLUG --name NAME',
+  'PROBITY_DEMO is off, so there are no tokens to print. Make a tenant with:',
+  '  npx probity tenant create --slug SLUG --name NAME',
 ]
 
 function tokenLines(tokens: readonly DemoToken[], url: string): string[] {

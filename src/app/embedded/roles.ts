@@ -84,6 +84,12 @@ alter role app      set search_path = 'pg_catalog';
 alter role worker   set search_path = 'pg_catalog';
 alter role steward  set search_path = 'pg_catalog';
 
+-- The statistics of a queue are always yesterday's. Each of the worker's questions has an index that gives the answer in
+-- order, and may not be planned as a sort of all that is waiting because there was so little when somebody last counted.
+alter role worker   set enable_seqscan = off;
+alter role worker   set enable_bitmapscan = off;
+alter role worker   set enable_sort = off;
+
 ${passwordSql(options.passwords)}
 
 -- app_owner owns the database. An administrator who is no superuser can give it away only as a member of app_owner.

@@ -43,6 +43,7 @@ const CONTEXT_READ_ONLY = `${CONTEXT}, set_config('transaction_read_only', 'on',
 const COMMIT: Statement = { text: 'commit', values: [] }
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
+const ENDED = 'transaction handle used after it ended'
 
 export class Database {
   readonly gate: Gate
@@ -67,13 +68,19 @@ export class Database {
   async one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#withClient(scope, async (client) => {
       let used = false
+      let open = true
       const send = async (statement: Statement) => {
+        if (!open) throw new Error(ENDED)
         if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
         used = true
         const flight = [this.#context(scope, CONTEXT_READ_ONLY), statement]
         return (await fly(client, flight, this.#options.prepared)).at(-1) as FlightResult
       }
-      return body(handle(scope, send))
+      try {
+        return await body(handle(scope, send))
+      } finally {
+        open = false
+      }
     })
   }
 
@@ -137,7 +144,7 @@ export class Database {
     let open = true
     let tail: Promise<unknown> = Promise.resolve()
     const send = (statement: Statement): Promise<FlightResult> => {
-      if (!open) return Promise.reject(new Error('transaction handle used after it ended'))
+      if (!open) return Promise.reject(new Error(ENDED))
       const next = tail.then(async () => {
         const flight = [...pending, statement]
         pending = []
@@ -146,8 +153,12 @@ export class Database {
       tail = next.catch(() => {})
       return next
     }
+    const defer = (statement: Statement): void => {
+      if (!open) throw new Error(ENDED)
+      deferred.push(statement)
+    }
     try {
-      const result = await body(handle(scope, send, (statement) => deferred.push(statement)))
+      const result = await body(handle(scope, send, defer))
       open = false
       await tail
       if (pending.length > 0 && deferred.length === 0) return result

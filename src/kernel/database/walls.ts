@@ -171,7 +171,7 @@ export async function findRoleFault(ask: AskRows, expected: string): Promise<str
   )
   if (!row) return 'the current role is not in the catalogue'
   if (Number(row['version']) < MINIMUM_SERVER_VERSION)
-    return `PostgreSQL ${row['version']} is too old; 15 or newer is needed`
+    return `PostgreSQL ${Math.floor(Number(row['version']) / 10_000)} is too old; 15 or newer is needed`
   if (row['name'] !== expected || row['session'] !== expected) {
     return `the connection runs as ${row['name']}, but must be ${expected}; "npx probity roles --print" gives the SQL that makes the roles`
   }

@@ -76,6 +76,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const mounted: Mounted[] = []
   const running = new Set<AbortController>()
   let draining = false
+  let closing = false
 
   const app = Fastify({
     logger: false,
@@ -168,7 +169,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     visit.abort.abort()
     running.delete(visit.abort)
     // A stream that began before still promised to keep its connection.
-    if (draining) setImmediate(() => app.server.closeIdleConnections())
+    if (closing) setImmediate(() => app.server.closeIdleConnections())
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     // The caller went away before the answer was complete.
@@ -260,9 +261,12 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     },
     close: async () => {
       draining = true
+      closing = true
       // Whoever only waits for something to happen is told to stop waiting; everybody else finishes.
       for (const abort of running) abort.abort()
-      await app.close()
+      // To Node a connection that has not asked anything yet is not idle: it would be waited for without end.
+      const sweep = setInterval(() => running.size === 0 && app.server.closeAllConnections(), 20)
+      await app.close().finally(() => clearInterval(sweep))
     },
   }
 }

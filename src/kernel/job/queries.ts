@@ -46,8 +46,8 @@ const heavyLimit = (n: number) =>
 
 /** True while the tenant has fewer unfinished jobs than its `heavy` limit allows, $n being the default; counts no further. */
 const hasRoom = (n: number) =>
-  `(select count(*) from (select 1 from app.job where tenant_id = $1 and state in ('queued', 'running')
-     limit ${heavyLimit(n)}) unfinished) < ${heavyLimit(n)}`
+  `(select count(*) from (select 1 from app.job where tenant_id = $1 and state = 'queued'
+     union all select 1 from app.job where tenant_id = $1 and state = 'running' limit ${heavyLimit(n)}) unfinished) < ${heavyLimit(n)}`
 
 /** Gives no row when the tenant has no room for another job. Without a limit there always is. */
 export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
@@ -131,30 +131,30 @@ export interface Claim {
   readonly max_attempts: number | null
 }
 
+/** Never joined or counted: with `order by tenant_id, run_at limit 1` it is one probe of job_due_idx, however long the queue is. */
+const due = `j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])`
+
 /**
- * Tenants take turns: the next tenant after the last one served, in id order and wrapping round, gives its oldest due job.
- * Both are single probes of job_due_idx, however long the queue is.
+ * Tenants take turns: the next one in id order after the last one served gives its oldest due job. No row means that none
+ * is left after that one. Suspended tenants are passed over at the price of one probe each.
  */
 export const claimJob = (
   tx: Tx,
   claim: { after_tenant: string; kinds: readonly string[]; lease_token: string; lease_ms: number; worker: string },
 ) =>
   tx.find<Claim>(
-    `with turn as (
-       (select 0 as lap, j.tenant_id from app.job j
-         where j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[]) and j.tenant_id > $1
-           and exists (select 1 from app.tenant t where t.tenant_id = j.tenant_id and t.state = 'active')
-         order by j.tenant_id, j.run_at limit 1)
+    `with recursive waiting (tenant_id) as (
+       (select j.tenant_id from app.job j where ${due} and j.tenant_id > $1 order by j.tenant_id, j.run_at limit 1)
        union all
-       (select 1, j.tenant_id from app.job j
-         where j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])
-           and exists (select 1 from app.tenant t where t.tenant_id = j.tenant_id and t.state = 'active')
-         order by j.tenant_id, j.run_at limit 1)
-       order by lap limit 1
+       select next.tenant_id from waiting cross join lateral
+         (select j.tenant_id from app.job j where ${due} and j.tenant_id > waiting.tenant_id order by j.tenant_id, j.run_at limit 1) next
+     ), turn as (
+       select w.tenant_id from waiting w
+        where (select t.state from app.tenant t where t.tenant_id = w.tenant_id) = 'active' limit 1
      ), picked as (
-       select j.tenant_id, j.job_id from app.job j, turn
-        where j.tenant_id = turn.tenant_id and j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])
-        order by j.run_at, j.job_id limit 1 for update of j skip locked
+       select j.tenant_id, j.job_id from app.job j
+        where ${due} and j.tenant_id = (select tenant_id from turn)
+        order by j.tenant_id, j.run_at, j.job_id limit 1 for update skip locked
      ), claimed as (
        update app.job j
           set state = 'running', attempts = j.attempts + 1, lease_token = $3, worker = $5, revision = j.revision + 1,

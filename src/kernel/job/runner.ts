@@ -41,7 +41,9 @@ export class JobRunner {
   readonly #worker = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   /** By lease token: a job lost here may be claimed here again while its first body still runs. */
   readonly #running = new Map<string, { job: Running; done: Promise<void> }>()
+  /** Where the round of tenants stands, and whether it has found anything since it began. */
   #lastTenant = SYSTEM_TENANT
+  #lapServed = false
   #stopping = false
   #loop: Promise<void> | undefined
   #heartbeat: NodeJS.Timeout | undefined
@@ -135,11 +137,16 @@ export class JobRunner {
         worker: this.#worker,
       }),
     )
-    if (!claim) return false
-    // Another worker held the only job of that tenant: the turn passes on all the same.
-    const again = claim.turn !== this.#lastTenant
+    if (!claim) {
+      const again = this.#lapServed
+      this.#lastTenant = SYSTEM_TENANT
+      this.#lapServed = false
+      return again
+    }
     this.#lastTenant = claim.turn
-    if (claim.tenant_id === null || claim.job_id === null || claim.kind === null) return again
+    // Another worker was faster at the only job of that tenant: the turn passes on all the same.
+    if (claim.tenant_id === null || claim.job_id === null || claim.kind === null) return true
+    this.#lapServed = true
     this.#begin({
       tenant_id: claim.tenant_id,
       job_id: claim.job_id,

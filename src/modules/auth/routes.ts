@@ -12,6 +12,7 @@ import {
   PermissionQuery,
   RevokedToken,
   RevokeRequest,
+  SignInProviders,
   TokenReply,
   TokenRequest,
 } from './schema.ts'
@@ -104,6 +105,17 @@ export const authRoutes = [
     reply: [200, Jwks],
     headers: () => ({ 'cache-control': 'public, max-age=300' }),
   }).handle(async ({ kernel }) => ({ keys: (await kernel.issuer.publicKeys()) as never })),
+
+  publicRoute('GET /auth/oidc', {
+    id: 'listSignInProviders',
+    summary: 'Identity providers at which people can sign in to the console',
+    description: 'Public clients with PKCE, as the operator configured them. Empty when there are none.',
+    reply: [200, SignInProviders],
+  }).handle(async ({ kernel }) => ({
+    items: kernel.issuers.flatMap(({ issuer, sign_in }) =>
+      sign_in ? [{ issuer, ...sign_in, scopes: [...sign_in.scopes] }] : [],
+    ),
+  })),
 
   tenantRoute('GET /auth/permissions', {
     id: 'getPermission',

@@ -72,3 +72,19 @@ export const Permission = closed(
   },
   { title: 'Permission' },
 )
+
+export const SignInProviders = closed(
+  {
+    items: listOf(
+      closed({
+        issuer: text(500),
+        client_id: text(255),
+        authorization_endpoint: text(1000),
+        token_endpoint: text(1000),
+        scopes: listOf(text(100), 20),
+      }),
+      100,
+    ),
+  },
+  { title: 'SignInProviders' },
+)

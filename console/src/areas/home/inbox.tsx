@@ -13,12 +13,18 @@ const SHOWN = 5
 export function Inbox() {
   const { data } = useQuery({
     queryKey: ['change-requests', 'home'],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/change-requests/inbox', { params: { query: { limit: SHOWN } }, signal }),
+    queryFn: ({ signal }) => probity.GET('/api/change-requests/inbox', { params: { query: { limit: SHOWN } }, signal }),
     refetchInterval: 15_000,
   })
   return (
-    <Section title="Waits for your decision" aside={<PageLink to="/change-requests" size="sm">All change requests</PageLink>}>
+    <Section
+      title="Waits for your decision"
+      aside={
+        <PageLink to="/change-requests" size="sm">
+          All change requests
+        </PageLink>
+      }
+    >
       {data === undefined && <Skeleton height={60} />}
       {data?.items.length === 0 && (
         <Text size="sm" c="dimmed">

@@ -24,7 +24,14 @@ export function RunningJobs() {
     staleTime: 0,
   })
   return (
-    <Section title="Running work" aside={<PageLink to="/jobs" size="sm">All jobs</PageLink>}>
+    <Section
+      title="Running work"
+      aside={
+        <PageLink to="/jobs" size="sm">
+          All jobs
+        </PageLink>
+      }
+    >
       {data === undefined && <Skeleton height={60} />}
       {data?.length === 0 && (
         <Text size="sm" c="dimmed">

@@ -28,6 +28,8 @@ const jobQuery = (job_id: string) =>
   queryOptions({
     queryKey: ['jobs', job_id],
     queryFn: ({ signal }) => probity.GET('/api/jobs/{job_id}', { params: { path: { job_id } }, signal }),
+    // Behind the long-poll below, should that break off.
+    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? 5000 : false),
   })
 
 /** Long-polls while the job is unfinished and the page is open. */
@@ -40,7 +42,7 @@ function useFollowed(job: Job): void {
     const left = new AbortController()
     const onProgress = (next: Job) => queries.setQueryData(jobQuery(job_id).queryKey, next)
     probity.jobs.wait(job_id, { onProgress, signal: left.signal }).catch((error) => {
-      // How the job ended is on the page already; a lost connection is noticed by the next reading.
+      // How the job ended is on the page already; after a lost connection the page goes on by asking now and then.
       if (!isProblem(error) && !left.signal.aborted) throw error
     })
     return () => left.abort()
@@ -79,7 +81,8 @@ export default function JobPage() {
               ['Created', <At key="created" at={job.created_at} />],
               job.started_at !== null && ['Started', <At key="started" at={job.started_at} />],
               job.finished_at !== null && ['Finished', <At key="finished" at={job.finished_at} />],
-              job.started_at !== null && job.finished_at !== null && ['Took', duration(job.started_at, job.finished_at)],
+              job.started_at !== null &&
+                job.finished_at !== null && ['Took', duration(job.started_at, job.finished_at)],
               ['Attempts', `${job.attempts} of ${job.max_attempts}`],
               ['Concerns', job.resource && <span className="mono">{job.resource}</span>],
             ]}

@@ -1,0 +1,122 @@
+/** Keys of machine clients: made, rotated and revoked here; their secrets are shown once and never again. */
+import { ActionIcon, Button, Group, Menu, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { RoleBadges, StateBadge } from '../../ui/badges.tsx'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined } from '../../ui/words.ts'
+import { CreateDialog, RevokeDialog, RotateDialog } from './key-dialogs.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+import { UsageDialog } from './usage-dialog.tsx'
+
+type ApiKey = Schemas['ApiKey']
+type Act = 'rotate' | 'revoke' | 'usage'
+
+const states = ['active', 'revoked'] as const
+
+export default function ApiKeysPage() {
+  const may = useMay()
+  const state = useFilter('state', states)
+  const [isCreating, setCreating] = useState(false)
+  const [act, setAct] = useState<{ readonly act: Act; readonly key: ApiKey } | null>(null)
+  const [made, setMade] = useState<Schemas['ApiKeyWithSecret'] | null>(null)
+  const list = usePages(['api-keys', 'list', state], (cursor, signal) =>
+    probity.GET('/api/api-keys', { params: { query: { ...cursor, ...defined({ state }), limit: 50 } }, signal }),
+  )
+  const close = () => setAct(null)
+  const chosen = (name: Act) => (act?.act === name ? act.key : null)
+  return (
+    <Page
+      title="API keys"
+      about="A key is exchanged for tokens of 15 minutes that carry its roles. Keys never approve changes."
+      actions={may('createApiKey') && <Button onClick={() => setCreating(true)}>Create a key</Button>}
+    >
+      <Group gap="xs" mb="sm">
+        <Filter name="state" label="State" values={states} everything="Any state" />
+      </Group>
+      <ListTable
+        label="API keys"
+        list={list}
+        empty="There is no key yet."
+        head={[
+          { name: 'Name' },
+          { name: 'Roles', from: 'sm' },
+          { name: 'State' },
+          { name: 'Last used' },
+          { name: 'Expires', from: 'md' },
+          { name: 'Created', from: 'lg' },
+          { name: 'Actions', isHidden: true },
+        ]}
+        row={(key) => <KeyRow key={key.key_id} apiKey={key} onAct={(name) => setAct({ act: name, key })} />}
+      />
+      <CreateDialog isOpen={isCreating} onClose={() => setCreating(false)} onMade={setMade} />
+      <RotateDialog apiKey={chosen('rotate')} onClose={close} onMade={setMade} />
+      <RevokeDialog apiKey={chosen('revoke')} onClose={close} />
+      <UsageDialog apiKey={chosen('usage')} onClose={close} />
+      <SecretDialog made={made} onClose={() => setMade(null)} />
+    </Page>
+  )
+}
+
+interface KeyRowProps {
+  readonly apiKey: ApiKey
+  readonly onAct: (act: Act) => void
+}
+
+function KeyRow({ apiKey, onAct }: KeyRowProps) {
+  const may = useMay()
+  const isActive = apiKey.state === 'active'
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Stack gap={0}>
+          <Text size="sm" fw={500}>
+            {apiKey.name}
+          </Text>
+          <Text size="xs" c="dimmed" className="mono">
+            …{apiKey.key_id.slice(-12)}
+          </Text>
+        </Stack>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <RoleBadges roles={apiKey.roles} />
+      </Table.Td>
+      <Table.Td>
+        <StateBadge state={apiKey.state} />
+      </Table.Td>
+      <Table.Td>
+        <When at={apiKey.last_used_at} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <When at={apiKey.expires_at} />
+      </Table.Td>
+      <Table.Td visibleFrom="lg">
+        <When at={apiKey.created_at} />
+      </Table.Td>
+      <Table.Td ta="right">
+        <Menu position="bottom-end" transitionProps={{ duration: 100 }}>
+          <Menu.Target>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${apiKey.name}`}>
+              <Icon name="more" />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {may('getApiKeyUsage') && <Menu.Item onClick={() => onAct('usage')}>Usage</Menu.Item>}
+            {isActive && may('rotateApiKey') && <Menu.Item onClick={() => onAct('rotate')}>Rotate</Menu.Item>}
+            {isActive && may('deleteApiKey') && (
+              <Menu.Item color="red" onClick={() => onAct('revoke')}>
+                Revoke
+              </Menu.Item>
+            )}
+          </Menu.Dropdown>
+        </Menu>
+      </Table.Td>
+    </Table.Tr>
+  )
+}

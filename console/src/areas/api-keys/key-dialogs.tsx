@@ -1,0 +1,155 @@
+/** Making, rotating and revoking a key. */
+import { NumberInput, Select, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { type Role, RolePicker } from '../../ui/role-picker.tsx'
+
+type ApiKey = Schemas['ApiKey']
+type OnMade = (made: Schemas['ApiKeyWithSecret']) => void
+
+interface CreateDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onMade: OnMade
+}
+
+const blank = { name: '', roles: [] as Role[], expires_in_days: '' as number | string }
+
+export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
+  const [key, setKey] = useState(blank)
+  const create = useChange(
+    ({ name, roles, expires_in_days }: typeof blank) =>
+      probity.POST('/api/api-keys', {
+        body: { name, roles, ...(typeof expires_in_days === 'number' && { expires_in_days }) },
+      }),
+    {
+      touches: ['api-keys'],
+      onDone: (made) => {
+        close()
+        onMade(made)
+      },
+    },
+  )
+  const faults = faultsByField(create.problem)
+  function close() {
+    setKey(blank)
+    create.forget()
+    onClose()
+  }
+  return (
+    <FormDialog
+      title="Create an API key"
+      isOpen={isOpen}
+      onClose={close}
+      onSubmit={() => create.run(key)}
+      submit="Create the key"
+      change={create}
+    >
+      <TextInput
+        label="Name"
+        description="What uses it, so that somebody else can decide about it later."
+        required
+        maxLength={200}
+        data-autofocus
+        autoComplete="off"
+        value={key.name}
+        error={faults['name']}
+        onChange={(event) => setKey({ ...key, name: event.currentTarget.value })}
+      />
+      <NumberInput
+        label="Expires after"
+        description="Without it the key lives until it is revoked."
+        suffix=" days"
+        min={1}
+        max={730}
+        value={key.expires_in_days}
+        error={faults['expires_in_days']}
+        onChange={(expires_in_days) => setKey({ ...key, expires_in_days })}
+      />
+      <RolePicker label="What it may do" forMachine value={key.roles} onChange={(roles) => setKey({ ...key, roles })} />
+    </FormDialog>
+  )
+}
+
+interface KeyDialogProps {
+  /** Open while there is one. */
+  readonly apiKey: ApiKey | null
+  readonly onClose: () => void
+}
+
+const overlaps = [
+  { value: '0', label: 'Ends at once' },
+  { value: '60', label: 'One hour' },
+  { value: '1440', label: 'One day' },
+  { value: '10080', label: 'One week' },
+]
+
+export function RotateDialog({ apiKey, onClose, onMade }: KeyDialogProps & { readonly onMade: OnMade }) {
+  const [overlap, setOverlap] = useState('1440')
+  const rotate = useChange(
+    (key_id: string) =>
+      probity.POST('/api/api-keys/{key_id}/rotate', {
+        params: { path: { key_id } },
+        body: { overlap_minutes: Number(overlap) },
+      }),
+    {
+      touches: ['api-keys'],
+      onDone: (made) => {
+        onClose()
+        onMade(made)
+      },
+    },
+  )
+  function close() {
+    rotate.forget()
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={`Rotate ${apiKey?.name ?? ''}`}
+      isOpen={apiKey !== null}
+      onClose={close}
+      onSubmit={() => apiKey && rotate.run(apiKey.key_id)}
+      submit="Make a new secret"
+      change={rotate}
+    >
+      <Text size="sm">The key gets a new secret. Give it to the client before the old one ends.</Text>
+      <Select
+        label="The old secret goes on working for"
+        data={overlaps}
+        value={overlap}
+        allowDeselect={false}
+        onChange={(value) => setOverlap(value ?? '1440')}
+      />
+    </FormDialog>
+  )
+}
+
+export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
+  const revoke = useChange(
+    (key_id: string) => probity.DELETE('/api/api-keys/{key_id}', { params: { path: { key_id } } }),
+    { touches: ['api-keys'], done: 'The key is revoked', onDone: onClose },
+  )
+  function close() {
+    revoke.forget()
+    onClose()
+  }
+  return (
+    <ConfirmDialog
+      title={`Revoke ${apiKey?.name ?? ''}?`}
+      isOpen={apiKey !== null}
+      onClose={close}
+      onConfirm={() => apiKey && revoke.run(apiKey.key_id)}
+      confirm="Revoke the key"
+      change={revoke}
+      isDangerous
+    >
+      The key and every token made with it stop working everywhere within five seconds. This cannot be undone; its
+      record stays.
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,45 @@
+/** The one time a secret is shown. Closing takes a deliberate step, because there is no second time. */
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { At } from '../../ui/when.tsx'
+
+interface SecretDialogProps {
+  readonly made: Schemas['ApiKeyWithSecret'] | null
+  readonly onClose: () => void
+}
+
+export function SecretDialog({ made, onClose }: SecretDialogProps) {
+  return (
+    <Modal
+      opened={made !== null}
+      onClose={onClose}
+      title={`The secret of ${made?.key.name ?? ''}`}
+      size="lg"
+      centered
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      transitionProps={{ duration: 120 }}
+    >
+      <Stack gap="sm">
+        <Alert color="yellow" role="status">
+          Copy it now. It is not stored and will not be shown again.
+        </Alert>
+        <CopyValue value={made?.secret ?? ''} name="the secret" isBlock />
+        {made?.key.previous_valid_until && (
+          <Text size="sm">
+            The old secret works until <At at={made.key.previous_valid_until} />.
+          </Text>
+        )}
+        <Text size="sm" c="dimmed">
+          Exchange it for a token with <span className="mono">POST /api/auth/token</span>; the client does that by
+          itself.
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>I have stored it</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

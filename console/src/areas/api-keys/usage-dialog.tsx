@@ -1,0 +1,73 @@
+/** What a key was used for in the last month. */
+import { Modal, Skeleton, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { operationWords, plural } from '../../ui/words.ts'
+import { byOperation } from './usage.ts'
+
+/** Charts are the heaviest part of the console: loaded when one is looked at. */
+const UsageChart = lazy(() => import('./usage-chart.tsx'))
+
+interface UsageDialogProps {
+  readonly apiKey: Schemas['ApiKey'] | null
+  readonly onClose: () => void
+}
+
+export function UsageDialog({ apiKey, onClose }: UsageDialogProps) {
+  return (
+    <Modal
+      opened={apiKey !== null}
+      onClose={onClose}
+      title={`Usage of ${apiKey?.name ?? ''}`}
+      size="xl"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      transitionProps={{ duration: 120 }}
+    >
+      {apiKey && <Usage key_id={apiKey.key_id} />}
+    </Modal>
+  )
+}
+
+function Usage({ key_id }: { readonly key_id: string }) {
+  const { data } = useQuery({
+    queryKey: ['api-keys', key_id, 'usage'],
+    queryFn: ({ signal }) => probity.GET('/api/api-keys/{key_id}/usage', { params: { path: { key_id } }, signal }),
+    staleTime: 0,
+  })
+  if (data === undefined) return <Skeleton height={260} />
+  if (data.items.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        Not used in the last 31 days. Calls are counted within a few seconds.
+      </Text>
+    )
+  }
+  return (
+    <Stack gap="md">
+      <Suspense fallback={<Skeleton height={220} />}>
+        <UsageChart items={data.items} />
+      </Suspense>
+      <Table aria-label="Calls by operation" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Operation</Table.Th>
+            <Table.Th ta="right">Calls</Table.Th>
+            <Table.Th ta="right">Refused</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {byOperation(data.items).map(({ operation, calls, refused }) => (
+            <Table.Tr key={operation}>
+              <Table.Td>{operationWords(operation)}</Table.Td>
+              <Table.Td ta="right">{plural(calls, 'call')}</Table.Td>
+              <Table.Td ta="right">{refused === 0 ? '' : plural(refused, 'call')}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Stack>
+  )
+}

@@ -1,0 +1,34 @@
+/** Counted calls, added up for the eye. */
+import type { Schemas } from '@probity/client'
+
+export type UsageItem = Schemas['ApiKeyUsage']['items'][number]
+
+interface Sum {
+  readonly calls: number
+  readonly refused: number
+}
+
+function sums(items: readonly UsageItem[], by: 'used_on' | 'operation'): Map<string, Sum> {
+  const found = new Map<string, Sum>()
+  for (const item of items) {
+    const before = found.get(item[by]) ?? { calls: 0, refused: 0 }
+    const refused = item.status >= 400 ? item.calls : 0
+    found.set(item[by], { calls: before.calls + item.calls, refused: before.refused + refused })
+  }
+  return found
+}
+
+export const byOperation = (items: readonly UsageItem[]): (Sum & { readonly operation: string })[] =>
+  [...sums(items, 'operation')]
+    .map(([operation, sum]) => ({ operation, ...sum }))
+    .sort((one, two) => two.calls - one.calls)
+
+/** Every day of the last 31, also those without a call: a gap is information. */
+export function byDay(items: readonly UsageItem[], today: Date): { day: string; accepted: number; refused: number }[] {
+  const found = sums(items, 'used_on')
+  return Array.from({ length: 31 }, (_, place) => {
+    const day = new Date(today.getTime() - (30 - place) * 86_400_000).toISOString().slice(0, 10)
+    const { calls, refused } = found.get(day) ?? { calls: 0, refused: 0 }
+    return { day, accepted: calls - refused, refused }
+  })
+}

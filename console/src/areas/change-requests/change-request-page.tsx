@@ -1,0 +1,126 @@
+/** One proposed change: exactly what approving executes, who asked, who approved, and the decision. */
+import { Grid, Stack, Text, Timeline } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { JsonBlock } from '../../ui/json-block.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At } from '../../ui/when.tsx'
+import { operationWords, sentence, spaced } from '../../ui/words.ts'
+import { Decision } from './decision.tsx'
+
+type ChangeRequest = Schemas['ChangeRequest']
+
+const requestQuery = (cr_id: string) =>
+  queryOptions({
+    queryKey: ['change-requests', cr_id],
+    queryFn: ({ signal }) => probity.GET('/api/change-requests/{cr_id}', { params: { path: { cr_id } }, signal }),
+    refetchInterval: 15_000,
+  })
+
+export default function ChangeRequestPage() {
+  const { cr_id = '' } = useParams({ strict: false }) as { cr_id?: string }
+  const { data: request } = useSuspenseQuery(requestQuery(cr_id))
+  return (
+    <Page
+      title={operationWords(request.operation)}
+      mark={<StateBadge state={request.state} />}
+      about={`Governed as “${sentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
+      trail={<PageLink to="/change-requests">Change requests</PageLink>}
+    >
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack gap="md">
+            <Section title="What it changes">
+              <Facts
+                of={Object.entries(request.params).map(([name, value]) => [
+                  sentence(name),
+                  <Parameter key={name} name={name} value={value} />,
+                ])}
+              />
+              <JsonBlock value={request.body} name="The exact content" />
+            </Section>
+            <Section title="What it is bound to">
+              <Facts
+                of={[
+                  ['Content digest', <CopyValue key="hash" value={request.content_hash} name="the content digest" />],
+                  ['Made against', request.head === null ? 'nothing stored yet' : `revision ${request.head}`],
+                  ['Request', <CopyValue key="id" value={request.cr_id} name="the request id" />],
+                ]}
+              />
+              <Text size="xs" c="dimmed" mt="xs">
+                If what would be changed has moved since, approving does nothing and says so.
+              </Text>
+            </Section>
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack gap="md">
+            <Decision request={request} />
+            <Section title="Course">
+              <Course request={request} />
+            </Section>
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </Page>
+  )
+}
+
+/** A user that is named by id is worth a link. */
+function Parameter({ name, value }: { readonly name: string; readonly value: string }) {
+  if (name === 'user_id') return <Principal of={`user:${value}`} />
+  return <span className="mono">{value}</span>
+}
+
+function Course({ request }: { readonly request: ChangeRequest }) {
+  const missing = request.approvers - request.approvals.length
+  const isDecidedByOne = request.state === 'rejected' || request.state === 'withdrawn'
+  return (
+    <Timeline bulletSize={14} lineWidth={2} active={request.approvals.length + (isDecidedByOne ? 1 : 0)}>
+      <Timeline.Item title="Proposed">
+        <Step by={request.created_by} at={request.created_at} note={null} />
+      </Timeline.Item>
+      {request.approvals.map((approval) => (
+        <Timeline.Item key={approval.approved_by} title="Approved">
+          <Step by={approval.approved_by} at={approval.approved_at} note={approval.note} />
+        </Timeline.Item>
+      ))}
+      {request.decided_by !== null && request.decided_at !== null && isDecidedByOne && (
+        <Timeline.Item title={sentence(request.state)}>
+          <Step by={request.decided_by} at={request.decided_at} note={request.decision_note} />
+        </Timeline.Item>
+      )}
+      {request.state === 'open' && (
+        <Timeline.Item title="Waiting" lineVariant="dashed">
+          <Text size="sm" c="dimmed">
+            for {missing} more with the role {spaced(request.required_role)}
+          </Text>
+        </Timeline.Item>
+      )}
+    </Timeline>
+  )
+}
+
+interface StepProps {
+  readonly by: string
+  readonly at: string
+  readonly note: string | null
+}
+
+function Step({ by, at, note }: StepProps) {
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        by <Principal of={by} />, <At at={at} />
+      </Text>
+      {note && <Text size="sm">“{note}”</Text>}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+/** The four-eyes queue: what waits for the caller's decision, and everything that was ever proposed. */
+import { Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined, operationWords, sentence, spaced } from '../../ui/words.ts'
+
+const states = ['open', 'approved', 'rejected', 'withdrawn', 'void'] as const
+const views = ['mine', 'all'] as const
+
+export default function ChangeRequestsPage() {
+  const may = useMay()
+  const setFilter = useSetFilter()
+  const hasInbox = may('listChangeRequestInbox')
+  const view = useFilter('view', views) ?? (hasInbox ? 'mine' : 'all')
+  const state = useFilter('state', states)
+  const list = usePages(
+    ['change-requests', 'list', view, state],
+    (cursor, signal) =>
+      view === 'mine'
+        ? probity.GET('/api/change-requests/inbox', { params: { query: { ...cursor, limit: 50 } }, signal })
+        : probity.GET('/api/change-requests', {
+            params: { query: { ...cursor, ...defined({ state }), limit: 50 } },
+            signal,
+          }),
+    { refetch_ms: 15_000 },
+  )
+  return (
+    <Page
+      title="Change requests"
+      about="Where the approval policy asks for it, a change waits here until others have approved exactly its content."
+    >
+      <Group gap="xs" mb="sm">
+        {hasInbox && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Which change requests"
+            value={view}
+            onChange={(chosen) => setFilter('view', chosen)}
+            data={[
+              { value: 'mine', label: 'For my decision' },
+              { value: 'all', label: 'All' },
+            ]}
+          />
+        )}
+        {view === 'all' && <Filter name="state" label="State" values={states} everything="Any state" />}
+      </Group>
+      <ListTable
+        label="Change requests"
+        list={list}
+        empty={view === 'mine' ? 'Nothing waits for your decision.' : 'No change request fits.'}
+        head={[
+          { name: 'What' },
+          { name: 'Asked by' },
+          { name: 'When', from: 'sm' },
+          { name: 'Approvals', from: 'md' },
+          { name: 'State' },
+        ]}
+        row={(request) => <RequestRow key={request.cr_id} request={request} />}
+      />
+    </Page>
+  )
+}
+
+function RequestRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Stack gap={0}>
+          <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
+            {operationWords(request.operation)}
+          </PageLink>
+          <Text size="xs" c="dimmed">
+            {sentence(request.action)}
+          </Text>
+        </Stack>
+      </Table.Td>
+      <Table.Td>
+        <Principal of={request.created_by} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <When at={request.created_at} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        {request.approvals.length} of {request.approvers}, {spaced(request.required_role)}
+      </Table.Td>
+      <Table.Td>
+        <StateBadge state={request.state} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,114 @@
+/** Approving, rejecting and taking back. Nobody approves their own request; the server and the database see to that. */
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay, useMe } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { spaced } from '../../ui/words.ts'
+
+type ChangeRequest = Schemas['ChangeRequest']
+
+export function Decision({ request }: { readonly request: ChangeRequest }) {
+  const me = useMe()
+  const may = useMay()
+  if (request.state !== 'open') return null
+  const isMine = request.created_by === me.principal
+  const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
+  const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
+  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} />
+  if (hasApproved) return <Waiting>You have approved it. Others must too.</Waiting>
+  if (!isChecker || !may('approveChangeRequest')) {
+    return <Waiting>A person with the role {spaced(request.required_role)} decides; that is not you.</Waiting>
+  }
+  return <Verdict request={request} />
+}
+
+function Waiting({ children }: { readonly children: React.ReactNode }) {
+  return (
+    <Section title="Decision">
+      <Text size="sm">{children}</Text>
+    </Section>
+  )
+}
+
+/** A refusal may mean that the request is no longer as it is shown. */
+const touches = ['change-requests', 'users', 'tenant']
+
+function Verdict({ request }: { readonly request: ChangeRequest }) {
+  const [note, setNote] = useState('')
+  const [isLacking, setLacking] = useState(false)
+  const params = { path: { cr_id: request.cr_id } }
+  const approve = useChange(
+    () => probity.POST('/api/change-requests/{cr_id}/approve', { params, body: note === '' ? {} : { note } }),
+    { touches, done: 'Approved' },
+  )
+  const reject = useChange(
+    () => probity.POST('/api/change-requests/{cr_id}/reject', { params, body: { reason: note } }),
+    {
+      touches,
+      done: 'Rejected',
+    },
+  )
+  const missing = request.approvers - request.approvals.length
+  return (
+    <Section title="Your decision">
+      <Stack gap="sm">
+        <Text size="sm">
+          {missing === 1
+            ? 'Your approval is the last one needed: the change is made at once.'
+            : `${missing} approvals are still needed.`}
+        </Text>
+        <Textarea
+          label="Note"
+          description="Kept with the decision. A rejection needs one."
+          autosize
+          minRows={2}
+          maxLength={2000}
+          value={note}
+          error={isLacking ? 'Say why.' : undefined}
+          onChange={(event) => {
+            setNote(event.currentTarget.value)
+            setLacking(false)
+          }}
+        />
+        <ProblemNote problem={approve.problem ?? reject.problem} />
+        <Group gap="xs">
+          <Button loading={approve.isRunning} onClick={() => approve.run(undefined)}>
+            Approve
+          </Button>
+          <Button
+            variant="default"
+            loading={reject.isRunning}
+            onClick={() => (note.trim() === '' ? setLacking(true) : reject.run(undefined))}
+          >
+            Reject
+          </Button>
+        </Group>
+      </Stack>
+    </Section>
+  )
+}
+
+function Withdrawal({ request }: { readonly request: ChangeRequest }) {
+  const withdraw = useChange(
+    () =>
+      probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
+    { touches, done: 'Withdrawn' },
+  )
+  return (
+    <Section title="Decision">
+      <Stack gap="sm">
+        <Text size="sm">You asked for this, so somebody else decides. You can take it back.</Text>
+        <ProblemNote problem={withdraw.problem} />
+        <Group>
+          <Button variant="default" loading={withdraw.isRunning} onClick={() => withdraw.run(undefined)}>
+            Withdraw
+          </Button>
+        </Group>
+      </Stack>
+    </Section>
+  )
+}

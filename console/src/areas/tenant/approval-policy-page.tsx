@@ -1,0 +1,115 @@
+/** Which changes need how many approvers of which role. Changing this policy is itself a change it may govern. */
+import { Button, Group, NumberInput, Select, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { type Role, useRoleNames } from '../../ui/role-picker.tsx'
+import { At } from '../../ui/when.tsx'
+import { sentence } from '../../ui/words.ts'
+import { TenantFrame } from './tenant-frame.tsx'
+
+type Policy = Schemas['ApprovalPolicy']
+type Rule = Policy['rules'][number]
+
+const policyQuery = queryOptions({
+  queryKey: ['tenant', 'approval-policy'],
+  queryFn: ({ signal }) => probity.GET('/api/tenant/approval-policy', { signal }),
+})
+
+export default function ApprovalPolicyPage() {
+  const { data: policy, refetch } = useSuspenseQuery(policyQuery)
+  return (
+    <TenantFrame>
+      <PolicyForm key={policy.revision} policy={policy} onReload={refetch} />
+    </TenantFrame>
+  )
+}
+
+/** One row per action that can be governed, whether or not the policy names it. */
+const rulesOf = (policy: Policy): Rule[] =>
+  policy.actions.map(
+    (action) =>
+      policy.rules.find((rule) => rule.action === action) ?? { action, approvers: 0, role: 'compliance_officer' },
+  )
+
+function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {
+  const isReadOnly = !useMay()('updateApprovalPolicy')
+  const roles = useRoleNames()
+  const [rules, setRules] = useState(() => rulesOf(policy))
+  const save = useChange(
+    (all: Rule[]) =>
+      probity.PUT('/api/tenant/approval-policy', {
+        body: { rules: all.filter(({ approvers }) => approvers > 0), expected_revision: policy.revision },
+      }),
+    { touches: ['tenant'], done: 'The approval policy is in force' },
+  )
+  const change = (action: string, part: Partial<Rule>) =>
+    setRules(rules.map((rule) => (rule.action === action ? { ...rule, ...part } : rule)))
+  return (
+    <Stack gap="sm" maw={820}>
+      <Text size="sm" c="dimmed">
+        A change with no approvers is made at once. Otherwise it waits until that many other people with the role have
+        approved exactly its content. API keys never approve.
+      </Text>
+      <div className="table-card">
+        <Table aria-label="Approval rules" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Change</Table.Th>
+              <Table.Th w={120}>Approvers</Table.Th>
+              <Table.Th w={220}>Role</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rules.map((rule) => (
+              <Table.Tr key={rule.action}>
+                <Table.Td fw={500}>{sentence(rule.action)}</Table.Td>
+                <Table.Td>
+                  <NumberInput
+                    size="xs"
+                    min={0}
+                    max={5}
+                    aria-label={`Approvers for ${rule.action}`}
+                    readOnly={isReadOnly}
+                    value={rule.approvers}
+                    onChange={(count) => change(rule.action, { approvers: Number(count) || 0 })}
+                  />
+                </Table.Td>
+                <Table.Td>
+                  <Select
+                    size="xs"
+                    aria-label={`Approving role for ${rule.action}`}
+                    readOnly={isReadOnly}
+                    disabled={rule.approvers === 0}
+                    allowDeselect={false}
+                    data={roles.map((role) => ({ value: role, label: sentence(role) }))}
+                    value={rule.role}
+                    onChange={(role) => role && change(rule.action, { role: role as Role })}
+                  />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      <ProblemNote problem={save.problem} onReload={onReload} />
+      <ApprovalNote request={save.waiting} />
+      <Group justify="space-between">
+        <Text size="xs" c="dimmed">
+          Revision {policy.revision}, by <Principal of={policy.updated_by} />, <At at={policy.updated_at} />
+        </Text>
+        {!isReadOnly && (
+          <Button variant="light" loading={save.isRunning} onClick={() => save.run(rules)}>
+            Save the policy
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,145 @@
+/** The self-test of the wall between tenants: really tries to cross, and shows what the database did. */
+import { Alert, Button, Group, Stack, Table, Text, Tooltip } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At } from '../../ui/when.tsx'
+import { plural, sentence } from '../../ui/words.ts'
+import { TenantFrame } from './tenant-frame.tsx'
+
+type Proof = Schemas['IsolationProof']
+type Probe = Proof['tables'][number]['probes'][number]
+
+export default function IsolationPage() {
+  const may = useMay()
+  const [proof, setProof] = useState<Proof | null>(null)
+  const check = useChange(() => probity.POST('/api/tenant/isolation-checks'), { touches: [], onDone: setProof })
+  return (
+    <TenantFrame>
+      <Stack gap="md">
+        <Group justify="space-between" align="flex-start">
+          <Text size="sm" maw={640}>
+            The check tries to read, change, remove and plant rows of another tenant in every table, as the application
+            itself is connected. Each attempt is undone; what the database answered is the proof.
+          </Text>
+          {may('checkIsolation') && (
+            <Button loading={check.isRunning} onClick={() => check.run(undefined)}>
+              Try to cross
+            </Button>
+          )}
+        </Group>
+        {!may('checkIsolation') && <Text size="sm">An administrator or an auditor can run it.</Text>}
+        <ProblemNote problem={check.problem} />
+        {proof && <ProofView proof={proof} />}
+      </Stack>
+    </TenantFrame>
+  )
+}
+
+function ProofView({ proof }: { readonly proof: Proof }) {
+  const { database_role: role } = proof
+  return (
+    <>
+      <Alert
+        color={proof.passed ? 'teal' : 'red'}
+        title={proof.passed ? 'The wall holds' : 'The wall does not hold'}
+        icon={<Icon name={proof.passed ? 'check' : 'warning'} />}
+        role="status"
+      >
+        {plural(proof.probes, 'attempt')} on {plural(proof.tables.length, 'table')},{' '}
+        {proof.failed === 0 ? 'none got through' : `${proof.failed} got through`}.
+      </Alert>
+      <Section title="The proof" aside={<Download proof={proof} />}>
+        <Facts
+          of={[
+            ['Checked', <At key="at" at={proof.checked_at} />],
+            [
+              'As tenant',
+              <span key="own" className="mono">
+                {proof.tenant_id}
+              </span>,
+            ],
+            [
+              'Against tenant',
+              <span key="canary" className="mono">
+                {proof.canary_tenant_id}
+              </span>,
+            ],
+            [
+              'Database role',
+              `${role.name}: ${role.superuser ? 'superuser' : 'no superuser'}, ${
+                role.bypasses_row_security ? 'bypasses row security' : 'bound by row security'
+              }, ${role.owns_tables ? 'owns tables' : 'owns no table'}`,
+            ],
+            ['Policies', <CopyValue key="digest" value={proof.policies_sha256} name="the digest of the policies" />],
+          ]}
+        />
+      </Section>
+      <Attempts proof={proof} />
+    </>
+  )
+}
+
+function Attempts({ proof }: { readonly proof: Proof }) {
+  const names = [...new Set(proof.tables.flatMap(({ probes }) => probes.map(({ probe }) => probe)))]
+  return (
+    <Table.ScrollContainer minWidth={560} className="table-card">
+      <Table aria-label="Attempts by table" verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Table</Table.Th>
+            {names.map((name) => (
+              <Table.Th key={name}>{sentence(name)}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {proof.tables.map(({ table, probes }) => (
+            <Table.Tr key={table}>
+              <Table.Td className="mono">{table}</Table.Td>
+              {names.map((name) => (
+                <Table.Td key={name}>
+                  <Outcome probe={probes.find(({ probe }) => probe === name)} />
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function Outcome({ probe }: { readonly probe: Probe | undefined }) {
+  if (probe === undefined) return null
+  return (
+    <Tooltip label={`${probe.attempt}: expected ${probe.expected}, observed ${probe.observed}`}>
+      <Text span size="sm" c={probe.passed ? 'teal' : 'red'} fw={probe.passed ? undefined : 700}>
+        <Icon name={probe.passed ? 'check' : 'cross'} size={12} /> {probe.observed}
+      </Text>
+    </Tooltip>
+  )
+}
+
+/** For the file of whoever asked for the proof. */
+function Download({ proof }: { readonly proof: Proof }) {
+  function save() {
+    const url = URL.createObjectURL(new Blob([JSON.stringify(proof, null, 2)], { type: 'application/json' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `isolation-proof-${proof.checked_at.slice(0, 19).replaceAll(':', '')}.json`
+    link.click()
+    URL.revokeObjectURL(url)
+  }
+  return (
+    <Button size="xs" variant="default" onClick={save}>
+      Save as a file
+    </Button>
+  )
+}

@@ -1,0 +1,133 @@
+/** How long each class of record is kept, and on what basis. */
+import { Button, Checkbox, Group, NumberInput, Stack, Table, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { At } from '../../ui/when.tsx'
+import { sentence } from '../../ui/words.ts'
+import { TenantFrame } from './tenant-frame.tsx'
+
+type Policy = Schemas['RetentionPolicy']
+type RecordClass = Policy['classes'][number]
+
+const policyQuery = queryOptions({
+  queryKey: ['tenant', 'retention-policy'],
+  queryFn: ({ signal }) => probity.GET('/api/tenant/retention-policy', { signal }),
+})
+
+export default function RetentionPolicyPage() {
+  const { data: policy, refetch } = useSuspenseQuery(policyQuery)
+  return (
+    <TenantFrame>
+      <PolicyForm key={policy.revision} policy={policy} onReload={refetch} />
+    </TenantFrame>
+  )
+}
+
+function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {
+  const isReadOnly = !useMay()('updateRetentionPolicy')
+  const [classes, setClasses] = useState(policy.classes)
+  const save = useChange(
+    (all: RecordClass[]) =>
+      probity.PUT('/api/tenant/retention-policy', { body: { classes: all, expected_revision: policy.revision } }),
+    { touches: ['tenant'], done: 'The retention policy is in force' },
+  )
+  const change = (name: string, part: Partial<RecordClass>) =>
+    setClasses(classes.map((one) => (one.record_class === name ? { ...one, ...part } : one)))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.run(classes)
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm" maw={980}>
+        <Table.ScrollContainer minWidth={560} className="table-card">
+          <Table aria-label="Retention by class of record" verticalSpacing={6}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Records</Table.Th>
+                <Table.Th w={250}>Kept</Table.Th>
+                <Table.Th>Because</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {classes.map((one) => (
+                <ClassRow key={one.record_class} of={one} isReadOnly={isReadOnly} onChange={change} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+        <ProblemNote problem={save.problem} onReload={onReload} />
+        <ApprovalNote request={save.waiting} />
+        <Group justify="space-between">
+          <Text size="xs" c="dimmed">
+            Revision {policy.revision}, by <Principal of={policy.updated_by} />, <At at={policy.updated_at} />
+          </Text>
+          {!isReadOnly && (
+            <Button type="submit" variant="light" loading={save.isRunning}>
+              Save the policy
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface ClassRowProps {
+  readonly of: RecordClass
+  readonly isReadOnly: boolean
+  readonly onChange: (name: string, part: Partial<RecordClass>) => void
+}
+
+function ClassRow({ of: one, isReadOnly, onChange }: ClassRowProps) {
+  const name = sentence(one.record_class)
+  const isForEver = one.keep_days === null
+  return (
+    <Table.Tr>
+      <Table.Td fw={500}>{name}</Table.Td>
+      <Table.Td>
+        <Group gap="xs" wrap="nowrap">
+          <NumberInput
+            size="xs"
+            w={110}
+            min={1}
+            max={36_500}
+            suffix=" days"
+            required={!isForEver}
+            aria-label={`${name}: days kept`}
+            readOnly={isReadOnly}
+            disabled={isForEver}
+            value={one.keep_days ?? ''}
+            onChange={(days) => onChange(one.record_class, { keep_days: Number(days) || 1 })}
+          />
+          <Checkbox
+            size="xs"
+            label="for ever"
+            aria-label={`${name}: keep for ever`}
+            disabled={isReadOnly}
+            checked={isForEver}
+            onChange={(event) => onChange(one.record_class, { keep_days: event.currentTarget.checked ? null : 365 })}
+          />
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <TextInput
+          size="xs"
+          required
+          maxLength={500}
+          aria-label={`${name}: because`}
+          readOnly={isReadOnly}
+          value={one.basis}
+          onChange={(event) => onChange(one.record_class, { basis: event.currentTarget.value })}
+        />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

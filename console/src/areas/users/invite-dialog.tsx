@@ -1,0 +1,51 @@
+/** Inviting a person. What is wrong with a field is said at that field. */
+import { Group, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { type Role, RolePicker } from '../../ui/role-picker.tsx'
+
+const blank = { name: '', email: '', team: '', locale: '', roles: [] as Role[] }
+
+export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const [person, setPerson] = useState(blank)
+  const invite = useChange(
+    ({ name, email, team, locale, roles }: typeof blank) =>
+      probity.POST('/api/users', { body: { name, email, team: team || null, locale: locale || null, roles } }),
+    { touches: ['users'], done: ({ name }) => `${name} is invited`, onDone: close },
+  )
+  const faults = faultsByField(invite.problem)
+
+  function close() {
+    setPerson(blank)
+    invite.forget()
+    onClose()
+  }
+  const field = (name: 'name' | 'email' | 'team' | 'locale') => ({
+    value: person[name],
+    error: faults[name],
+    onChange: (event: { currentTarget: HTMLInputElement }) =>
+      setPerson({ ...person, [name]: event.currentTarget.value }),
+  })
+
+  return (
+    <FormDialog
+      title="Invite a user"
+      isOpen={isOpen}
+      onClose={close}
+      onSubmit={() => invite.run(person)}
+      submit="Send invitation"
+      change={invite}
+    >
+      <TextInput label="Name" required maxLength={200} data-autofocus autoComplete="off" {...field('name')} />
+      <TextInput label="Email" required maxLength={254} type="email" autoComplete="off" {...field('email')} />
+      <Group grow align="flex-start">
+        <TextInput label="Team" maxLength={100} {...field('team')} />
+        <TextInput label="Language" placeholder="en-GB" maxLength={35} {...field('locale')} />
+      </Group>
+      <RolePicker label="Roles" value={person.roles} onChange={(roles) => setPerson({ ...person, roles })} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,56 @@
+/** Name, team and language of a person. */
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { type FormEvent, useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { Section } from '../../ui/section.tsx'
+
+interface ProfileFormProps {
+  readonly user: Schemas['User']
+  readonly onReload: () => void
+}
+
+export function ProfileForm({ user, onReload }: ProfileFormProps) {
+  const [profile, setProfile] = useState({ name: user.name, team: user.team ?? '', locale: user.locale ?? '' })
+  const save = useChange(
+    ({ name, team, locale }: typeof profile) =>
+      probity.PATCH('/api/users/{user_id}', {
+        params: { path: { user_id: user.user_id } },
+        body: { name, team: team || null, locale: locale || null, expected_revision: user.revision },
+      }),
+    { touches: ['users'], done: 'Saved' },
+  )
+  const faults = faultsByField(save.problem)
+  const field = (name: keyof typeof profile) => ({
+    value: profile[name],
+    error: faults[name],
+    onChange: (event: { currentTarget: HTMLInputElement }) =>
+      setProfile({ ...profile, [name]: event.currentTarget.value }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    save.run(profile)
+  }
+  return (
+    <Section title="Profile">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput label="Name" required maxLength={200} {...field('name')} />
+          <Group grow align="flex-start">
+            <TextInput label="Team" maxLength={100} {...field('team')} />
+            <TextInput label="Language" placeholder="en-GB" maxLength={35} {...field('locale')} />
+          </Group>
+          <ProblemNote problem={save.problem} onReload={onReload} />
+          <Group>
+            <Button type="submit" variant="light" loading={save.isRunning}>
+              Save the profile
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}

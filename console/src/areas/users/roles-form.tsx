@@ -1,0 +1,49 @@
+/** The roles of a person. Governed: the tenant's policy may ask for a second administrator. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { type Role, RolePicker } from '../../ui/role-picker.tsx'
+import { Section } from '../../ui/section.tsx'
+
+interface RolesFormProps {
+  readonly user: Schemas['User']
+  readonly onReload: () => void
+}
+
+export function RolesForm({ user, onReload }: RolesFormProps) {
+  const [roles, setRoles] = useState<readonly Role[]>(user.roles)
+  const save = useChange(
+    (chosen: readonly Role[]) =>
+      probity.PUT('/api/users/{user_id}/roles', {
+        params: { path: { user_id: user.user_id } },
+        body: { roles: [...chosen], expected_revision: user.revision },
+      }),
+    { touches: ['users'], done: 'Roles set' },
+  )
+  const isExternal = user.origin === 'external'
+  const isSame = roles.length === user.roles.length && roles.every((role) => user.roles.includes(role))
+  return (
+    <Section title="Roles">
+      <Stack gap="sm">
+        {isExternal && <Text size="sm">These come from the identity provider and are changed there.</Text>}
+        <RolePicker label="What this person may do" value={roles} onChange={setRoles} isDisabled={isExternal} />
+        <ProblemNote problem={save.problem} onReload={onReload} />
+        <ApprovalNote request={save.waiting} />
+        {!isExternal && (
+          <Group>
+            <Button variant="light" disabled={isSame} loading={save.isRunning} onClick={() => save.run(roles)}>
+              Set the roles
+            </Button>
+            <Text size="xs" c="dimmed">
+              Tokens already made keep their roles until they end.
+            </Text>
+          </Group>
+        )}
+      </Stack>
+    </Section>
+  )
+}

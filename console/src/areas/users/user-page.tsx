@@ -1,0 +1,127 @@
+/** One person: what is recorded, what may be changed, and whether they have access. */
+import { Alert, Button, SimpleGrid, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ConflictMark, RoleBadges, StateBadge } from '../../ui/badges.tsx'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At, When } from '../../ui/when.tsx'
+import { ProfileForm } from './profile-form.tsx'
+import { RolesForm } from './roles-form.tsx'
+
+type User = Schemas['User']
+
+const userQuery = (user_id: string) =>
+  queryOptions({
+    queryKey: ['users', user_id],
+    queryFn: ({ signal }) => probity.GET('/api/users/{user_id}', { params: { path: { user_id } }, signal }),
+  })
+
+export default function UserPage() {
+  const { user_id = '' } = useParams({ strict: false }) as { user_id?: string }
+  const { data: user, refetch } = useSuspenseQuery(userQuery(user_id))
+  const may = useMay()
+  // A form starts from what it was given: when the record moves, it starts anew.
+  const version = `${user.user_id}:${user.revision}`
+  return (
+    <Page
+      title={user.name}
+      mark={<StateBadge state={user.state} />}
+      about={user.email ?? user.subject}
+      trail={<PageLink to="/users">Users</PageLink>}
+      actions={<Access user={user} />}
+    >
+      {user.state === 'inactive' && (
+        <Alert color="gray" mb="md" role="status">
+          This person has no access. Their tokens are refused; their history stays.
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <Stack gap="md">
+          {may('updateUserRoles') ? (
+            <RolesForm key={version} user={user} onReload={refetch} />
+          ) : (
+            <Section title="Roles" aside={<ConflictMark conflicts={user.conflicts} />}>
+              <RoleBadges roles={user.roles} />
+            </Section>
+          )}
+        </Stack>
+        <Stack gap="md">
+          {may('updateUser') && <ProfileForm key={version} user={user} onReload={refetch} />}
+          <Section title="Record">
+            <Facts
+              of={[
+                ['User id', <CopyValue key="id" value={user.user_id} name="the user id" />],
+                !may('updateUser') && ['Team', user.team],
+                ['Comes from', user.origin === 'external' ? user.issuer : 'this server'],
+                ['Last seen', <When key="seen" at={user.last_seen_at} />],
+                user.away_until !== null && ['Away until', <At key="away" at={user.away_until} />],
+                ['Created', <At key="created" at={user.created_at} />],
+                ['Created by', <Principal key="by" of={user.created_by} />],
+                ['Changed', <At key="changed" at={user.updated_at} />],
+                ['Revision', user.revision],
+              ]}
+            />
+          </Section>
+        </Stack>
+      </SimpleGrid>
+    </Page>
+  )
+}
+
+function Access({ user }: { readonly user: User }) {
+  const may = useMay()
+  const [isAsking, asking] = useDisclosure(false)
+  const params = { path: { user_id: user.user_id } }
+  const deactivate = useChange(() => probity.POST('/api/users/{user_id}/deactivate', { params }), {
+    touches: ['users'],
+    done: `${user.name} has no access any more`,
+    onDone: asking.close,
+  })
+  const reactivate = useChange(() => probity.POST('/api/users/{user_id}/reactivate', { params }), {
+    touches: ['users'],
+    done: `${user.name} has access again`,
+  })
+  if (!may('deactivateUser')) return null
+  if (user.state === 'inactive') {
+    return (
+      <>
+        <ProblemNote problem={reactivate.problem} />
+        <Button loading={reactivate.isRunning} onClick={() => reactivate.run(undefined)}>
+          Reactivate
+        </Button>
+      </>
+    )
+  }
+  return (
+    <>
+      <Button variant="default" onClick={asking.open}>
+        Deactivate
+      </Button>
+      <ConfirmDialog
+        title={`Deactivate ${user.name}?`}
+        isOpen={isAsking}
+        onClose={() => {
+          deactivate.forget()
+          asking.close()
+        }}
+        onConfirm={() => deactivate.run(undefined)}
+        confirm="Deactivate"
+        change={deactivate}
+        isDangerous
+      >
+        Access ends everywhere within five seconds. What this person did stays on record, and access can be given back.
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+/** The people of the tenant: who they are, what they may do, and whether they still may. */
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ConflictMark, RoleBadges, StateBadge } from '../../ui/badges.tsx'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { useRoleNames } from '../../ui/role-picker.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined } from '../../ui/words.ts'
+import { InviteDialog } from './invite-dialog.tsx'
+
+const states = ['invited', 'active', 'inactive'] as const
+
+export default function UsersPage() {
+  const may = useMay()
+  const roles = useRoleNames()
+  const [isInviting, inviting] = useDisclosure(false)
+  const state = useFilter('state', states)
+  const role = useFilter('role', roles)
+  const list = usePages(['users', 'list', state, role], (cursor, signal) =>
+    probity.GET('/api/users', { params: { query: { ...cursor, ...defined({ state, role }), limit: 50 } }, signal }),
+  )
+  return (
+    <Page
+      title="Users"
+      about="People of this tenant. Removing access keeps their history."
+      actions={may('createUser') && <Button onClick={inviting.open}>Invite a user</Button>}
+    >
+      <Group gap="xs" mb="sm">
+        <Filter name="state" label="State" values={states} everything="Any state" />
+        <Filter name="role" label="Role" values={roles} everything="Any role" />
+      </Group>
+      <ListTable
+        label="Users"
+        list={list}
+        empty={state || role ? 'Nobody fits these filters.' : 'There is nobody yet.'}
+        head={[
+          { name: 'Name' },
+          { name: 'Roles', from: 'sm' },
+          { name: 'State' },
+          { name: 'Team', from: 'md' },
+          { name: 'Last seen', from: 'md' },
+        ]}
+        row={(user) => <UserRow key={user.user_id} user={user} />}
+      />
+      <InviteDialog isOpen={isInviting} onClose={inviting.close} />
+    </Page>
+  )
+}
+
+function UserRow({ user }: { readonly user: Schemas['User'] }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Stack gap={0}>
+          <PageLink to={`/users/${user.user_id}`} fw={500} size="sm">
+            {user.name}
+          </PageLink>
+          <Text size="xs" c="dimmed">
+            {user.email ?? user.subject}
+          </Text>
+        </Stack>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Group gap={6}>
+          <RoleBadges roles={user.roles} />
+          <ConflictMark conflicts={user.conflicts} />
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <StateBadge state={user.state} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">{user.team ?? ''}</Table.Td>
+      <Table.Td visibleFrom="md">
+        <When at={user.last_seen_at} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

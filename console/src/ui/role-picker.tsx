@@ -1,0 +1,59 @@
+/** Choosing roles, with what each is for and which must not be held together. */
+import { Alert, Checkbox, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { probity } from '../session/client.ts'
+import { sentence, spaced } from './words.ts'
+
+export type Role = Schemas['User']['roles'][number]
+
+const rolesQuery = queryOptions({
+  queryKey: ['roles'],
+  queryFn: ({ signal }) => probity.GET('/api/roles', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+interface RolePickerProps {
+  readonly label: string
+  readonly value: readonly Role[]
+  readonly onChange: (roles: Role[]) => void
+  readonly isDisabled?: boolean
+  /** A machine has no duties to separate. */
+  readonly forMachine?: boolean
+}
+
+export function RolePicker({ label, value, onChange, isDisabled = false, forMachine = false }: RolePickerProps) {
+  const { data: catalogue } = useSuspenseQuery(rolesQuery)
+  const conflicts = forMachine
+    ? []
+    : catalogue.conflicts.filter(({ roles }) => roles.every((role) => value.includes(role)))
+  return (
+    <Stack gap="xs">
+      <Checkbox.Group label={label} value={[...value]} onChange={(chosen) => onChange(chosen as Role[])}>
+        <Stack gap={6} mt={4}>
+          {catalogue.items.map(({ role, description }) => (
+            <Checkbox
+              key={role}
+              value={role}
+              label={sentence(role)}
+              description={description}
+              disabled={isDisabled}
+              size="sm"
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      {conflicts.length > 0 && (
+        <Alert color="orange" title="These roles should not be held together" role="status">
+          {conflicts.map(({ roles, reason }) => (
+            <Text size="sm" key={roles.join()}>
+              {roles.map(spaced).join(' and ')}: {reason}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+export const useRoleNames = (): readonly Role[] => useSuspenseQuery(rolesQuery).data.items.map(({ role }) => role)

@@ -1,0 +1,156 @@
+/** What a token says about itself, what it may do, and how it is taken back. How tokens are checked is in test/http/tokens. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import { roles } from '../../kernel/auth/roles.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+
+let w: World
+
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w.close())
+
+describe('GET /auth/me', () => {
+  test('says who, where, with which roles and until when', async () => {
+    const principal = `user:${uuidv7()}` as const
+    const token = await w.token({ principal, roles: ['viewer', 'analyst'], name: 'Ada', lifetime_s: 600 })
+    const { json } = await w.call('GET /auth/me', { token })
+    const tenant_id = await w.tenant()
+    expect(json).toMatchObject({
+      tenant: { tenant_id, slug: `t-${tenant_id.slice(-12)}` },
+      principal,
+      name: 'Ada',
+      roles: ['viewer', 'analyst'],
+      issuer: 'probity',
+    })
+    expect(Date.parse(json.expires_at) - Date.parse(json.issued_at)).toBe(600_000)
+  })
+
+  test.each(roles)('a %s may call what the role catalogue says, and no more', async (role) => {
+    const token = await w.token({ roles: [role] })
+    const { operations } = (await w.call('GET /auth/me', { token })).json
+    const allowed = w.kernel.routes.filter((route) => route.access === 'public' || route.roles.includes(role))
+    expect(operations).toEqual(allowed.map(({ id }) => id))
+    expect((await w.call('GET /capabilities', { token })).json).toMatchObject({ roles: [role], operations })
+  })
+})
+
+describe('GET /auth/permissions', () => {
+  const ask = async (method: string, path: string, held: typeof roles | readonly ['viewer'] = ['viewer']) => {
+    const token = await w.token({ roles: held })
+    return (await w.call(`GET /auth/permissions?method=${method}&path=${encodeURIComponent(path)}`, { token })).json
+  }
+
+  test('explains both answers', async () => {
+    expect(await ask('GET', '/tenant')).toEqual({
+      allowed: true,
+      operation: 'getTenant',
+      required_roles: [...roles],
+      held_roles: ['viewer'],
+      governed: false,
+      code: null,
+      reason: 'Allowed by the role viewer.',
+    })
+    expect(await ask('PUT', `/api/users/${uuidv7()}/roles`)).toEqual({
+      allowed: false,
+      operation: 'updateUserRoles',
+      required_roles: ['tenant_admin'],
+      held_roles: ['viewer'],
+      governed: true,
+      code: 'role_required',
+      reason: 'Needs one of the roles tenant_admin; this token has viewer.',
+    })
+  })
+
+  test('knows placeholders, literal segments, queries, public operations and nothing else', async () => {
+    expect(await ask('GET', '/api/users/{user_id}')).toMatchObject({ operation: 'getUser', allowed: false })
+    expect(await ask('GET', '/change-requests/inbox')).toMatchObject({ operation: 'listChangeRequestInbox' })
+    expect(await ask('GET', '/change-requests/other')).toMatchObject({ operation: 'getChangeRequest' })
+    expect(await ask('GET', '/users?limit=5')).toMatchObject({ operation: 'listUsers' })
+    expect(await ask('GET', '/health')).toMatchObject({ allowed: true, operation: 'getHealth', required_roles: [] })
+    for (const path of ['/nowhere', '/users/', '/users/x/y', '/', 'users', '/api']) {
+      expect(await ask('GET', path)).toMatchObject({ allowed: false, operation: null, code: 'not_found' })
+    }
+    expect(await ask('DELETE', '/users')).toMatchObject({ operation: null })
+  })
+
+  test('agrees with what really happens, for every operation and role', async () => {
+    for (const role of roles) {
+      const token = await w.token({ roles: [role] })
+      for (const route of w.kernel.routes) {
+        const path = route.path.replace(/:[a-z_]+/g, 'x')
+        const query = `method=${route.method}&path=${encodeURIComponent(path)}`
+        const { allowed, operation } = (await w.call(`GET /auth/permissions?${query}`, { token })).json
+        expect(`${role} ${operation} ${allowed}`).toBe(
+          `${role} ${route.id} ${route.access === 'public' || route.roles.includes(role)}`,
+        )
+      }
+    }
+  })
+
+  test('needs both parameters', async () => {
+    const token = await w.token()
+    for (const query of ['', '?method=GET', '?path=/x', '?method=HEAD&path=/x', '?method=GET&path=']) {
+      expect((await w.call(`GET /auth/permissions${query}`, { token })).status).toBe(422)
+    }
+  })
+})
+
+describe('POST /auth/token/revoke', () => {
+  const DAY_MS = 86_400_000
+
+  test('remembers a token until it would have ended, at most 25 hours', async () => {
+    const token = await w.token({ roles: ['tenant_admin'], principal: `user:${uuidv7()}` })
+    const revoke = async (body: object) => (await w.call('POST /auth/token/revoke', { token, body })).json
+    const left_ms = (row: { expires_at: string; revoked_at: string }) =>
+      Date.parse(row.expires_at) - Date.parse(row.revoked_at)
+    const plain = await revoke({ token_id: 'any token id of any issuer', reason: 'lost' })
+    expect(plain).toMatchObject({ token_id: 'any token id of any issuer', reason: 'lost' })
+    expect(plain.revoked_by).toMatch(/^user:/)
+    expect(left_ms(plain)).toBe(DAY_MS)
+    const far = await revoke({ token_id: 'far', expires_at: '2999-01-01T00:00:00Z' })
+    expect(left_ms(far)).toBe(DAY_MS + 3_600_000)
+    const soon = new Date(Date.now() + 60_000).toISOString()
+    expect(Date.parse((await revoke({ token_id: 'soon', expires_at: soon })).expires_at)).toBe(Date.parse(soon))
+  })
+
+  test('twice is once, and the later end wins', async () => {
+    const token = await w.token()
+    const revoke = async (expires_at: string) =>
+      (await w.call('POST /auth/token/revoke', { token, body: { token_id: 'twice', expires_at } })).json
+    const [early, late] = [1, 2].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString()) as [
+      string,
+      string,
+    ]
+    const first = await revoke(late)
+    const second = await revoke(early)
+    expect(second).toEqual(first)
+  })
+
+  test('may be aimed at oneself', async () => {
+    const token = await w.token()
+    const { token_id } = (await w.call('GET /auth/me', { token })).json
+    expect((await w.call('POST /auth/token/revoke', { token, body: { token_id } })).status).toBe(200)
+    expect((await w.call('GET /auth/me', { token })).json.code).toBe('token_revoked')
+  })
+
+  test("does not reach another tenant's tokens", async () => {
+    const victim = await w.token()
+    const { token_id } = (await w.call('GET /auth/me', { token: victim })).json
+    const stranger = await w.token({ tenant_id: await w.makeTenant() })
+    expect((await w.call('POST /auth/token/revoke', { token: stranger, body: { token_id } })).status).toBe(200)
+    w.kernel.standings.forget(await w.tenant())
+    expect((await w.call('GET /auth/me', { token: victim })).status).toBe(200)
+  })
+})
+
+describe('GET /auth/jwks', () => {
+  test('is public, may be cached, and holds no private part', async () => {
+    const { status, headers, json } = await w.call('GET /auth/jwks')
+    expect(status).toBe(200)
+    expect(headers['cache-control']).toBe('public, max-age=300')
+    expect(json.keys).toEqual([expect.objectContaining({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })])
+    expect(json.keys[0]).not.toHaveProperty('d')
+  })
+})

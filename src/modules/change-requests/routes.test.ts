@@ -1,0 +1,324 @@
+/** Four eyes: a governed change waits for somebody else, is executed exactly as it was proposed, or not at all. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import type { Role } from '../../kernel/auth/roles.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+
+let w: World
+let tenant_id: string
+let author: Caller
+let checker: Caller
+let user_id: string
+
+interface Caller {
+  readonly principal: `user:${string}` | `key:${string}`
+  readonly token: string
+}
+
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w.close())
+beforeEach(async () => {
+  tenant_id = await w.makeTenant({ four_eyes: true })
+  author = await caller()
+  checker = await caller()
+  const body = { name: 'Ada', email: 'ada@example.com', roles: ['viewer'] }
+  user_id = (await w.call('POST /users', { token: author.token, body })).json.user_id
+})
+
+async function caller(roles: Role[] = ['tenant_admin'], kind: 'user' | 'key' = 'user'): Promise<Caller> {
+  const principal = `${kind}:${uuidv7()}` as const
+  return { principal, token: await w.token({ tenant_id, principal, roles }) }
+}
+
+const setRoles = (roles: unknown, by = author, headers: Record<string, string> = {}) =>
+  w.call(`PUT /users/${user_id}/roles`, { token: by.token, body: { roles }, headers })
+const propose = async (): Promise<string> => (await setRoles(['analyst'])).json.cr_id
+const decide = (cr_id: string, verb: 'approve' | 'reject' | 'withdraw', by: Caller, body: object = {}) =>
+  w.call(`POST /change-requests/${cr_id}/${verb}`, { token: by.token, body })
+const read = async (cr_id: string) => (await w.call(`GET /change-requests/${cr_id}`, { token: author.token })).json
+const user = async () => (await w.call(`GET /users/${user_id}`, { token: author.token })).json
+const list = async (query = '', by = author) =>
+  (await w.call(`GET /change-requests${query}`, { token: by.token })).json.items as { cr_id: string; state: string }[]
+const asApp = <T>(body: Parameters<typeof w.runtime.database.write<T>>[1], actor = checker.principal as string) =>
+  w.runtime.database.write<T>({ tenant_id, actor }, body)
+
+describe('proposing', () => {
+  test('answers 202 with the change request, and changes nothing yet', async () => {
+    const before = await user()
+    const { status, headers, json } = await setRoles(['analyst', 'viewer'])
+    expect(status).toBe(202)
+    expect(headers['location']).toBe(`/api/change-requests/${json.cr_id}`)
+    expect(json).toMatchObject({
+      action: 'roles',
+      operation: 'updateUserRoles',
+      params: { user_id },
+      body: { roles: ['analyst', 'viewer'] },
+      head: '1',
+      state: 'open',
+      required_role: 'tenant_admin',
+      approvers: 1,
+      approvals: [],
+      created_by: author.principal,
+      decided_at: null,
+      decided_by: null,
+      revision: 1,
+    })
+    expect(json.content_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(await user()).toEqual(before)
+    expect((await w.call(`GET ${headers['location']}`, { token: author.token })).json).toEqual(json)
+  })
+
+  test('what could not be done now is refused now, and nothing waits', async () => {
+    const missing = { token: author.token, body: { roles: ['viewer'] } }
+    expect((await w.call(`PUT /users/${uuidv7()}/roles`, missing)).json.code).toBe('not_found')
+    expect((await setRoles(['root'])).json.code).toBe('validation_failed')
+    expect((await setRoles(['viewer'], author, { 'if-match': '"9"' })).json.code).toBe('precondition_failed')
+    const stale = { token: author.token, body: { roles: ['viewer'], expected_revision: 9 } }
+    expect((await w.call(`PUT /users/${user_id}/roles`, stale)).json.code).toBe('revision_stale')
+    expect((await setRoles(['viewer'], await caller(['viewer']))).json.code).toBe('role_required')
+    const unknown = { rules: [{ action: 'nonsense', approvers: 1, role: 'viewer' }] }
+    const policy = { token: author.token, body: unknown }
+    expect((await w.call('PUT /tenant/approval-policy', policy)).json.code).toBe('conflict')
+    expect(await list()).toEqual([])
+  })
+
+  test('only what the policy names waits', async () => {
+    expect((await w.call(`PATCH /users/${user_id}`, { token: author.token, body: { team: 'x' } })).status).toBe(200)
+    expect((await w.call('PATCH /tenant', { token: author.token, body: { name: 'New' } })).status).toBe(200)
+    expect((await w.call('PUT /tenant/approval-policy', { token: author.token, body: { rules: [] } })).status).toBe(202)
+  })
+
+  test('a rule of nobody asks for nobody', async () => {
+    const open = await w.makeTenant()
+    const token = await w.token({ tenant_id: open, roles: ['tenant_admin'] })
+    const rules = [{ action: 'tenant-profile', approvers: 0, role: 'tenant_admin' }]
+    await w.call('PUT /tenant/approval-policy', { token, body: { rules } })
+    expect((await w.call('PATCH /tenant', { token, body: { name: 'Free' } })).status).toBe(200)
+  })
+
+  test('a machine may propose', async () => {
+    const robot = await caller(['tenant_admin'], 'key')
+    const { json } = await setRoles([], robot)
+    expect(json.created_by).toBe(robot.principal)
+    expect((await decide(json.cr_id, 'approve', checker)).json.state).toBe('approved')
+  })
+})
+
+describe('approving', () => {
+  test('by somebody else executes what was proposed', async () => {
+    const cr_id = await propose()
+    const { status, headers, json } = await decide(cr_id, 'approve', checker, { note: 'fine' })
+    expect(status).toBe(200)
+    expect(headers['etag']).toBe('"2"')
+    expect(json).toMatchObject({
+      state: 'approved',
+      decided_by: checker.principal,
+      decision_note: 'fine',
+      approvals: [{ approved_by: checker.principal, note: 'fine' }],
+      revision: 2,
+    })
+    expect(await user()).toMatchObject({ roles: ['analyst'], revision: 2 })
+    expect((await decide(cr_id, 'approve', await caller())).json.code).toBe('transition_not_allowed')
+  })
+
+  test('nobody approves their own, with whatever token', async () => {
+    const cr_id = await propose()
+    const again = { principal: author.principal, token: await w.token({ tenant_id, principal: author.principal }) }
+    for (const by of [author, again])
+      expect((await decide(cr_id, 'approve', by)).json.code).toBe('approval_own_request')
+    expect((await decide(cr_id, 'reject', author, { reason: 'no' })).json.code).toBe('approval_own_request')
+    expect((await read(cr_id)).state).toBe('open')
+    expect((await user()).roles).toEqual(['viewer'])
+  })
+
+  test('an API key never approves nor rejects', async () => {
+    const cr_id = await propose()
+    const robot = await caller(['tenant_admin'], 'key')
+    expect((await decide(cr_id, 'approve', robot)).json.code).toBe('approval_own_request')
+    expect((await decide(cr_id, 'reject', robot, { reason: 'no' })).json.code).toBe('approval_own_request')
+  })
+
+  test('needs the role the policy named', async () => {
+    const cr_id = await propose()
+    const officer = await caller(['compliance_officer'])
+    expect((await decide(cr_id, 'approve', officer)).json.code).toBe('role_required')
+    expect((await decide(cr_id, 'approve', await caller(['analyst']))).json.code).toBe('role_required')
+    const policy = (await w.call('PUT /tenant/approval-policy', { token: author.token, body: { rules: [] } })).json
+    expect((await decide(policy.cr_id, 'approve', checker)).json.code).toBe('role_required')
+    expect((await decide(policy.cr_id, 'approve', officer)).json.state).toBe('approved')
+    expect((await setRoles(['auditor'])).status).toBe(200)
+  })
+
+  test('what has moved meanwhile is void and stays as it is', async () => {
+    const cr_id = await propose()
+    await w.call(`PATCH /users/${user_id}`, { token: author.token, body: { team: 'moved' } })
+    expect((await decide(cr_id, 'approve', checker)).json.code).toBe('approval_void')
+    expect(await user()).toMatchObject({ roles: ['viewer'], team: 'moved' })
+    expect(await read(cr_id)).toMatchObject({ state: 'open', approvals: [] })
+    expect((await decide(cr_id, 'withdraw', author)).json.state).toBe('withdrawn')
+  })
+
+  test('a stored request that was tampered with is void', async () => {
+    const cr_id = await propose()
+    await asApp((tx) =>
+      tx.run(`update app.change_request set body = '{"roles":["tenant_admin"]}' where tenant_id = $1 and cr_id = $2`, [
+        tenant_id,
+        cr_id,
+      ]),
+    )
+    expect((await decide(cr_id, 'approve', checker)).json.code).toBe('approval_void')
+    expect((await user()).roles).toEqual(['viewer'])
+  })
+
+  test('two proposals against the same state: the second to be approved is void', async () => {
+    const [one, two] = [await propose(), await propose()]
+    expect((await decide(one, 'approve', checker)).status).toBe(200)
+    expect((await decide(two, 'approve', checker)).json.code).toBe('approval_void')
+  })
+
+  test('what can no longer be executed is refused, and its approval leaves nothing', async () => {
+    const token = author.token
+    const people = ['one', 'two'].map((name) => ({ name, email: `${name}@example.com`, roles: ['tenant_admin'] }))
+    const [one, two] = await Promise.all(
+      people.map(async (body) => (await w.call('POST /users', { token, body })).json),
+    )
+    const { cr_id } = (await w.call(`PUT /users/${one.user_id}/roles`, { token, body: { roles: [] } })).json
+    await w.call(`POST /users/${two.user_id}/deactivate`, { token })
+    expect((await decide(cr_id, 'approve', checker)).json.code).toBe('last_administrator')
+    expect(await read(cr_id)).toMatchObject({ state: 'open', approvals: [] })
+  })
+
+  test('several people, each once', async () => {
+    const rules = [{ action: 'tenant-profile', approvers: 2, role: 'tenant_admin' }]
+    const open = await caller(['tenant_admin'])
+    await asApp((tx) =>
+      tx.run('update app.approval_policy set rules = $2::jsonb where tenant_id = $1', [
+        tenant_id,
+        JSON.stringify(rules),
+      ]),
+    )
+    const { cr_id } = (await w.call('PATCH /tenant', { token: author.token, body: { name: 'Four' } })).json
+    expect((await decide(cr_id, 'approve', checker)).json).toMatchObject({ state: 'open', revision: 2 })
+    expect((await decide(cr_id, 'approve', checker)).json.code).toBe('duplicate')
+    expect((await w.call('GET /tenant', { token: author.token })).json.name).not.toBe('Four')
+    const last = await decide(cr_id, 'approve', open)
+    expect(last.json).toMatchObject({ state: 'approved', revision: 3 })
+    expect(last.json.approvals.map(({ approved_by }: { approved_by: string }) => approved_by)).toEqual([
+      checker.principal,
+      open.principal,
+    ])
+    expect((await w.call('GET /tenant', { token: author.token })).json.name).toBe('Four')
+  })
+
+  test('of many at the same moment one executes', async () => {
+    const cr_id = await propose()
+    const people = await Promise.all(Array.from({ length: 4 }, () => caller()))
+    const codes = await Promise.all(people.map(async (by) => (await decide(cr_id, 'approve', by)).json.code))
+    expect(codes.filter((code) => code === undefined)).toHaveLength(1)
+    expect(codes.filter((code) => code === 'transition_not_allowed')).toHaveLength(3)
+    expect((await user()).revision).toBe(2)
+  })
+})
+
+describe('the database keeps four eyes too', () => {
+  const insert = (cr_id: string, created_by: string, approved_by: string) =>
+    asApp((tx) =>
+      tx.run('insert into app.change_approval (tenant_id, cr_id, created_by, approved_by) values ($1, $2, $3, $4)', [
+        tenant_id,
+        cr_id,
+        created_by,
+        approved_by,
+      ]),
+    )
+  const breaks = (constraint: string) => expect.objectContaining({ cause: expect.objectContaining({ constraint }) })
+
+  test('the author, a machine and a made-up author are refused', async () => {
+    const cr_id = await propose()
+    await expect(insert(cr_id, author.principal, author.principal)).rejects.toEqual(
+      breaks('change_approval_four_eyes_ck'),
+    )
+    await expect(insert(cr_id, author.principal, `key:${uuidv7()}`)).rejects.toEqual(
+      breaks('change_approval_person_ck'),
+    )
+    await expect(insert(cr_id, `user:${uuidv7()}`, author.principal)).rejects.toMatchObject({
+      constraint: 'change_approval_request_fkey',
+    })
+    expect(await insert(cr_id, author.principal, checker.principal)).toBe(1)
+  })
+
+  test('an approval is never changed or removed', async () => {
+    const cr_id = await propose()
+    await decide(cr_id, 'approve', checker)
+    await expect(asApp((tx) => tx.run(`update app.change_approval set note = 'x'`))).rejects.toMatchObject({
+      code: '42501',
+    })
+    await expect(asApp((tx) => tx.run('delete from app.change_approval'))).rejects.toMatchObject({ code: '42501' })
+  })
+})
+
+describe('rejecting and withdrawing', () => {
+  test('a checker rejects with a reason', async () => {
+    const cr_id = await propose()
+    expect((await decide(cr_id, 'reject', checker)).json.code).toBe('validation_failed')
+    const { json } = await decide(cr_id, 'reject', checker, { reason: 'not agreed' })
+    expect(json).toMatchObject({ state: 'rejected', decision_note: 'not agreed', decided_by: checker.principal })
+    expect((await user()).roles).toEqual(['viewer'])
+    for (const verb of ['approve', 'withdraw'] as const) {
+      expect((await decide(cr_id, verb, verb === 'approve' ? checker : author)).json.code).toBe(
+        'transition_not_allowed',
+      )
+    }
+  })
+
+  test('the author withdraws, nobody else', async () => {
+    const cr_id = await propose()
+    expect((await decide(cr_id, 'withdraw', checker)).json.code).toBe('transition_not_allowed')
+    expect((await decide(cr_id, 'withdraw', author, { note: 'mistake' })).json).toMatchObject({
+      state: 'withdrawn',
+      decision_note: 'mistake',
+      decided_by: author.principal,
+    })
+    expect((await decide(cr_id, 'approve', checker)).json.code).toBe('transition_not_allowed')
+    expect((await decide(uuidv7(), 'withdraw', author)).json.code).toBe('not_found')
+  })
+})
+
+describe('the queue', () => {
+  const inbox = async (by: Caller) =>
+    (await w.call('GET /change-requests/inbox', { token: by.token })).json.items.map(
+      ({ cr_id }: { cr_id: string }) => cr_id,
+    )
+
+  test('shows each person what awaits them', async () => {
+    const officer = await caller(['compliance_officer'])
+    const cr_id = await propose()
+    const policy = (await w.call('PUT /tenant/approval-policy', { token: author.token, body: { rules: [] } })).json
+    expect(await inbox(checker)).toEqual([cr_id])
+    expect(await inbox(officer)).toEqual([policy.cr_id])
+    expect(await inbox(author)).toEqual([])
+    expect(await inbox(await caller(['tenant_admin', 'compliance_officer']))).toEqual([policy.cr_id, cr_id])
+    await decide(cr_id, 'approve', checker)
+    expect(await inbox(checker)).toEqual([])
+  })
+
+  test('is filtered by state and action, newest first', async () => {
+    const [one, two] = [await propose(), await propose()]
+    await decide(one, 'withdraw', author)
+    expect((await list()).map(({ cr_id }) => cr_id)).toEqual([two, one])
+    expect((await list('?state=withdrawn')).map(({ cr_id }) => cr_id)).toEqual([one])
+    expect(await list('?action=approval-policy')).toEqual([])
+    expect(await list('?action=roles&state=open')).toHaveLength(1)
+  })
+
+  test("is one tenant's own", async () => {
+    const cr_id = await propose()
+    const token = await w.token({ tenant_id: await w.makeTenant({ four_eyes: true }) })
+    expect((await w.call('GET /change-requests', { token })).json.items).toEqual([])
+    for (const at of [`GET /change-requests/${cr_id}`, `POST /change-requests/${cr_id}/approve`]) {
+      const body = at.startsWith('POST') ? { body: {} } : {}
+      expect((await w.call(at, { token, ...body })).json.code).toBe('not_found')
+    }
+  })
+})

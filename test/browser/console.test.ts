@@ -1,0 +1,263 @@
+/** The console in a real browser: the main paths, each kind of failure, the keyboard, both colour schemes, both widths. */
+import { execFileSync } from 'node:child_process'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Role } from '../../src/kernel/auth/roles.ts'
+import { browserAvailable, launch } from '../support/browser.ts'
+import { projectRoot } from '../support/database.ts'
+import { type World, world } from '../support/world.ts'
+import { phone, shot, signIn, visit, visitAs, wide } from './visitor.ts'
+
+const availability = await browserAvailable()
+if (!availability.ok) console.warn(`The tests of the console in a browser are skipped: ${availability.reason}`)
+const inBrowser = test.skipIf(!availability.ok)
+
+interface Person {
+  readonly user_id: string
+  readonly token: string
+}
+
+let w: World
+let browser: Browser
+let base: string
+let tenant_id: string
+let tara: Person
+let till: Person
+let vera: Person
+
+/** A user of the tenant, and a token that speaks for them. */
+async function person(name: string, roles: readonly Role[], tenant = tenant_id): Promise<Person> {
+  const admin = await w.token({ tenant_id: tenant, roles: ['tenant_admin'] })
+  const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`
+  const { json } = await w.call('POST /users', { token: admin, body: { name, email, roles } })
+  const principal = `user:${json.user_id}` as const
+  return { user_id: json.user_id, token: await w.token({ tenant_id: tenant, roles, principal, name }) }
+}
+
+beforeAll(async () => {
+  if (!availability.ok) return
+  execFileSync(process.execPath, ['scripts/build.mjs', 'console'], { cwd: projectRoot, stdio: 'pipe' })
+  w = await world()
+  base = await w.listen()
+  tenant_id = await w.makeTenant({ four_eyes: true })
+  tara = await person('Tara Admin', ['tenant_admin'])
+  till = await person('Till Admin', ['tenant_admin'])
+  vera = await person('Vera Viewer', ['viewer'])
+  browser = await launch()
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await w?.close()
+})
+
+const at = (who: Person, place: string, options: BrowserContextOptions = {}) =>
+  visitAs(browser, base, who.token, place, options)
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+const areas = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
+const clean = { outside: [], errors: [], failed: [] }
+
+describe('signing in', () => {
+  inBrowser('with a token, at the very page that was asked for, and out again', async () => {
+    const { page, seen, close } = await visit(browser, base, '/users?state=invited')
+    await heading(page, 'Sign in').waitFor()
+    await shot(page, 'console-sign-in')
+    await signIn(page, tara.token)
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(page.url()).toBe(`${base}/users?state=invited`)
+    await page.getByRole('button', { name: 'Account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await heading(page, 'Decisions you can prove').waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('a session that the server has ended asks to sign in again and keeps the place', async () => {
+    const ended = await person('Ella Ended', ['tenant_admin'])
+    const { page, close } = await at(ended, '/jobs')
+    await heading(page, 'Jobs').waitFor()
+    await w.call(`POST /users/${ended.user_id}/deactivate`, { token: till.token })
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByText('The bearer token has been revoked').waitFor()
+    await shot(page, 'console-session-ended')
+    await signIn(page, tara.token)
+    await heading(page, 'API keys').waitFor()
+    await close()
+  })
+})
+
+describe('users', () => {
+  inBrowser('are invited, found by filters, and refused twice under one address', async () => {
+    const { page, seen, close } = await at(tara, '/users')
+    await page.getByRole('button', { name: 'Invite a user' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite a user' })
+    await dialog.getByLabel('Name').fill('Ada Analyst')
+    await dialog.getByLabel('Email').fill('ada@example.com')
+    await dialog.getByLabel('Policy editor').check()
+    await dialog.getByLabel('Compliance officer').check()
+    await dialog.getByText('The maker of a change must not be its checker.').waitFor()
+    await shot(page, 'console-invite')
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    await page.getByText('Ada Analyst is invited').waitFor()
+    await page
+      .getByRole('row', { name: /Ada Analyst/ })
+      .getByText('1 conflict')
+      .waitFor()
+    expect(seen).toEqual(clean)
+    await page.getByRole('button', { name: 'Invite a user' }).click()
+    await dialog.getByLabel('Name').fill('Ada Again')
+    await dialog.getByLabel('Email').fill('ada@example.com')
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    await dialog.getByRole('alert').getByText('A user with this email address exists already.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('textbox', { name: 'Role' }).click()
+    await page.getByRole('option', { name: 'Viewer' }).click()
+    await page.getByRole('link', { name: 'Ada Analyst' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?role=viewer')
+    await close()
+  })
+
+  inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
+    const edith = await person('Edith Edited', ['analyst'])
+    const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
+    await page.getByLabel('Team').fill('North')
+    await page.getByRole('button', { name: 'Save the profile' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByText('This person has no access.').waitFor()
+    await page.getByRole('button', { name: 'Reactivate' }).click()
+    await page.getByRole('button', { name: 'Deactivate' }).waitFor()
+    expect(seen).toEqual(clean)
+    await w.call(`PATCH /users/${edith.user_id}`, { token: till.token, body: { team: 'East' } })
+    await page.getByLabel('Team').fill('South')
+    await page.getByRole('button', { name: 'Save the profile' }).click()
+    await page.getByRole('alert').getByText('Somebody was faster').waitFor()
+    await shot(page, 'console-stale')
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await expect.poll(() => page.getByLabel('Team').inputValue()).toBe('East')
+    await close()
+  })
+})
+
+describe('four eyes', () => {
+  inBrowser('one person proposes, another approves exactly that', async () => {
+    const proposer = await at(tara, `/users/${vera.user_id}`)
+    await proposer.page.getByLabel('Analyst').check()
+    await proposer.page.getByRole('button', { name: 'Set the roles' }).click()
+    await proposer.page.getByRole('status').getByText('Waits for approval').waitFor()
+    await shot(proposer.page, 'console-waits')
+    await proposer.page.getByRole('link', { name: 'Open the change request' }).click()
+    await proposer.page.getByText('You asked for this, so somebody else decides.').waitFor()
+
+    const approver = await at(till, '/')
+    await approver.page.getByRole('link', { name: 'Update user roles' }).click()
+    await approver.page.getByRole('region', { name: 'The exact content' }).getByText('"analyst"').waitFor()
+    await approver.page.getByRole('button', { name: 'Reject' }).click()
+    await approver.page.getByText('Say why.').waitFor()
+    await approver.page.getByLabel('Note').fill('Agreed on the phone')
+    await shot(approver.page, 'console-decision')
+    await approver.page.getByRole('button', { name: 'Approve' }).click()
+    await approver.page.getByText('approved', { exact: true }).waitFor()
+    await approver.page.getByText('“Agreed on the phone”').waitFor()
+
+    await proposer.page.goto(`${base}/users/${vera.user_id}`)
+    await expect.poll(() => proposer.page.getByLabel('Analyst').isChecked()).toBe(true)
+    expect([proposer.seen, approver.seen]).toEqual([clean, clean])
+    await Promise.all([proposer.close(), approver.close()])
+  })
+})
+
+describe('API keys', () => {
+  inBrowser('a key is made, its secret shown once, used to sign in, and revoked', async () => {
+    const admin = await at(tara, '/api-keys')
+    await admin.page.getByRole('button', { name: 'Create a key' }).click()
+    const dialog = admin.page.getByRole('dialog', { name: 'Create an API key' })
+    await dialog.getByLabel('Name').fill('Nightly import')
+    await dialog.getByLabel('Viewer').check()
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    const once = admin.page.getByRole('dialog', { name: 'The secret of Nightly import' })
+    const secret = await once.locator('code, pre').filter({ hasText: 'pk_' }).first().innerText()
+    await shot(admin.page, 'console-secret')
+    await admin.page.keyboard.press('Escape')
+    await once.getByRole('button', { name: 'I have stored it' }).click()
+    await once.waitFor({ state: 'hidden' })
+    expect(await admin.page.content()).not.toContain(secret)
+
+    const machine = await visit(browser, base, '/sign-in')
+    await signIn(machine.page, secret)
+    await machine.page.getByText('Signed in as Nightly import.').waitFor()
+    await areas(machine.page).getByRole('link', { name: 'Jobs' }).waitFor()
+    expect(await areas(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await machine.page.reload()
+    await machine.page.getByText('Signed in as Nightly import.').waitFor()
+
+    const actions = admin.page.getByRole('button', { name: 'Actions for Nightly import' })
+    await expect
+      .poll(
+        async () => {
+          await actions.click()
+          await admin.page.getByRole('menuitem', { name: 'Usage' }).click()
+          const usage = admin.page.getByRole('dialog', { name: 'Usage of Nightly import' })
+          const table = usage.getByRole('table', { name: 'Calls by operation' })
+          await usage.getByText('Not used').or(table).first().waitFor()
+          const isCounted = await table.getByText('Get me').isVisible()
+          if (isCounted) {
+            await usage.locator('svg .recharts-bar-rectangle').first().waitFor()
+            await shot(admin.page, 'console-usage')
+          }
+          await admin.page.keyboard.press('Escape')
+          await usage.waitFor({ state: 'hidden' })
+          return isCounted
+        },
+        { timeout: 20_000, interval: 1000 },
+      )
+      .toBe(true)
+    await actions.click()
+    await admin.page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await admin.page.getByRole('button', { name: 'Revoke the key' }).click()
+    await admin.page
+      .getByRole('row', { name: /Nightly import/ })
+      .getByText('revoked')
+      .waitFor()
+    await areas(machine.page).getByRole('link', { name: 'Change requests' }).click()
+    await heading(machine.page, 'Sign in').waitFor()
+    expect(admin.seen).toEqual(clean)
+    expect({ ...machine.seen, failed: [] }).toEqual(clean)
+    await Promise.all([admin.close(), machine.close()])
+  })
+})
+
+describe('tenant settings', () => {
+  inBrowser('the isolation check shows its proof', async () => {
+    const { page, seen, close } = await at(tara, '/tenant')
+    await page.getByRole('tab', { name: 'Isolation' }).click()
+    await page.getByRole('button', { name: 'Try to cross' }).click()
+    await page.getByRole('status').getByText('The wall holds').waitFor()
+    const row = page.getByRole('table', { name: 'Attempts by table' }).getByRole('row', { name: /^api_key / })
+    expect(await row.innerText()).toMatch(/0 rows.*refused/s)
+    await shot(page, 'console-isolation')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('profile, approval policy and retention are changed, under their own policy', async () => {
+    const { page, seen, close } = await at(tara, '/tenant')
+    await page.getByLabel('Residency').fill('EU')
+    await page.getByRole('button', { name: 'Save the profile' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Approval policy' }).click()
+    await page.getByLabel('Approvers for retention-policy').fill('2')
+    await page.getByRole('button', { name: 'Save the policy' }).click()
+    await page.getByText('Waits for approval').waitFor()
+    await shot(page, 'console-approval-policy')
+    await page.getByRole('tab', { name: 'Retention' }).click()
+    await page.getByLabel('Jobs: days kept').fill('60')
+    await page.getByRole('button', { name: 'Save the policy' }).click()
+    await page.getByText('The retention policy is in force').waitFor()
+    await shot(page, 'console-retention')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})

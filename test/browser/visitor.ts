@@ -1,0 +1,65 @@
+/** A person at a browser: a fresh context that keeps account of all that a visitor should never meet. */
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { projectRoot } from '../support/database.ts'
+
+export const wide = { width: 1280, height: 800 }
+export const phone = { width: 390, height: 844 }
+const out = path.join(projectRoot, 'test/out')
+
+export interface Seen {
+  readonly outside: string[]
+  readonly errors: string[]
+  /** Answers of status 400 and above, as `404 /api/users/…`. */
+  readonly failed: string[]
+}
+
+export async function visit(browser: Browser, base: string, place: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: wide, reducedMotion: 'reduce', ...options })
+  const seen: Seen = { outside: [], errors: [], failed: [] }
+  await context.route(
+    (url) => url.origin !== new URL(base).origin && !/^(data|blob):/.test(url.href),
+    (route) => {
+      seen.outside.push(route.request().url())
+      return route.abort()
+    },
+  )
+  const page = await context.newPage()
+  page.on('console', (message) => {
+    // The browser itself writes a line for every refused request; those are counted below.
+    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) seen.errors.push(message.text())
+  })
+  page.on('pageerror', (error) => seen.errors.push(String(error)))
+  page.on('response', (answer) => {
+    const { pathname } = new URL(answer.url())
+    if (answer.status() >= 400 && pathname !== '/api/auth/oidc') seen.failed.push(`${answer.status()} ${pathname}`)
+  })
+  page.setDefaultTimeout(15_000)
+  await page.goto(`${base}${place}`)
+  return { page, context, seen, close: () => context.close() }
+}
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Token or API key').fill(token)
+  await page.getByRole('button', { name: /^(Sign in|Use token)$/ }).click()
+}
+
+/** Already signed in, as after a reload of the tab. */
+export async function visitAs(
+  browser: Browser,
+  base: string,
+  token: string,
+  place: string,
+  options: BrowserContextOptions = {},
+) {
+  const visitor = await visit(browser, base, '/favicon.svg', options)
+  await visitor.page.evaluate((text) => sessionStorage.setItem('probity.token', text), token)
+  await visitor.page.goto(`${base}${place}`)
+  return visitor
+}
+
+export async function shot(page: Page, name: string): Promise<void> {
+  fs.mkdirSync(out, { recursive: true })
+  await page.screenshot({ path: path.join(out, `${name}.png`) })
+}
