@@ -3,6 +3,7 @@ import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './app.css'
 import { MantineProvider } from '@mantine/core'
+import { isProblem } from '@probity/client'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -11,9 +12,14 @@ import { router } from './router.tsx'
 import { queries } from './session/queries.ts'
 import { theme } from './theme.ts'
 
+/** A problem of the server becomes a page; only faults of the console itself are worth a line in the browser's log. */
+function report(error: unknown): void {
+  if (!isProblem(error)) console.error(error)
+}
+
 const container = document.getElementById('root')
 if (container) {
-  createRoot(container).render(
+  createRoot(container, { onCaughtError: report }).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">
         <QueryClientProvider client={queries}>

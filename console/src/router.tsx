@@ -1,5 +1,6 @@
 /** Routes, made from the table of areas, with what stands in while a page loads, fails or does not exist. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { areas, quietPages } from './areas.ts'
 import { MissingPage } from './shell/missing-page.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -12,7 +13,7 @@ const pages = [...areas.map((area) => area.pages), quietPages].flatMap((group) =
 
 export const router = createRouter({
   routeTree: root.addChildren(
-    pages.map(([path, load]) => createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })),
+    pages.map(([path, load]) => createRoute({ getParentRoute: () => root, path, component: lazy(load) })),
   ),
   defaultErrorComponent: FailedPage,
   defaultPendingComponent: () => (

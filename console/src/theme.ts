@@ -1,5 +1,5 @@
 /** The look: calm, dense, legible. What a single rule cannot say is in app.css. */
-import { Badge, Button, createTheme, Table } from '@mantine/core'
+import { Badge, Button, createTheme, Modal, Table } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'cyan',
@@ -10,6 +10,7 @@ export const theme = createTheme({
   components: {
     Badge: Badge.extend({ defaultProps: { radius: 'sm' } }),
     Button: Button.extend({ defaultProps: { size: 'sm' } }),
+    Modal: Modal.extend({ styles: { title: { fontWeight: 650 } } }),
     Table: Table.extend({ defaultProps: { fz: 'sm' } }),
   },
 })

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../../src/kernel/auth/roles.ts'
+import { defineJob } from '../../src/kernel/job/kind.ts'
+import { closed } from '../../src/kernel/schema.ts'
 import { browserAvailable, launch } from '../support/browser.ts'
 import { projectRoot } from '../support/database.ts'
 import { type World, world } from '../support/world.ts'
@@ -17,7 +19,28 @@ interface Person {
   readonly token: string
 }
 
+/** Work that goes on one step at a time, when a test lets it. */
+let permits = 0
+const slowWork = defineJob({
+  kind: 'slow-work',
+  summary: 'Three steps.',
+  payload: closed({}),
+  resumes: 'restart',
+  run: async ({ step, signal }) => {
+    for (let done = 0; done < 3; ) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (signal.aborted) return null
+      if (permits === 0) continue
+      permits--
+      done++
+      await step(async () => ({ progress: { done, total: 3, unit: 'parts' } }))
+    }
+    return { parts: 3 }
+  },
+})
+
 let w: World
+let runner: ReturnType<World['runtime']['createRunner']>
 let browser: Browser
 let base: string
 let tenant_id: string
@@ -26,27 +49,30 @@ let till: Person
 let vera: Person
 
 /** A user of the tenant, and a token that speaks for them. */
-async function person(name: string, roles: readonly Role[], tenant = tenant_id): Promise<Person> {
-  const admin = await w.token({ tenant_id: tenant, roles: ['tenant_admin'] })
+async function person(name: string, roles: readonly Role[], by?: Person): Promise<Person> {
+  const admin = by?.token ?? (await w.token({ tenant_id, roles: ['tenant_admin'] }))
   const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`
   const { json } = await w.call('POST /users', { token: admin, body: { name, email, roles } })
   const principal = `user:${json.user_id}` as const
-  return { user_id: json.user_id, token: await w.token({ tenant_id: tenant, roles, principal, name }) }
+  return { user_id: json.user_id, token: await w.token({ tenant_id, roles, principal, name }) }
 }
 
 beforeAll(async () => {
   if (!availability.ok) return
   execFileSync(process.execPath, ['scripts/build.mjs', 'console'], { cwd: projectRoot, stdio: 'pipe' })
-  w = await world()
+  w = await world({ jobs: [slowWork] })
   base = await w.listen()
+  runner = w.runtime.createRunner(1, { poll_ms: 50 })
+  runner.start()
   tenant_id = await w.makeTenant({ four_eyes: true })
   tara = await person('Tara Admin', ['tenant_admin'])
-  till = await person('Till Admin', ['tenant_admin'])
-  vera = await person('Vera Viewer', ['viewer'])
+  till = await person('Till Admin', ['tenant_admin'], tara)
+  vera = await person('Vera Viewer', ['viewer'], tara)
   browser = await launch()
 }, 120_000)
 afterAll(async () => {
   await browser?.close()
+  await runner?.stop(1000)
   await w?.close()
 })
 
@@ -73,7 +99,7 @@ describe('signing in', () => {
   })
 
   inBrowser('a session that the server has ended asks to sign in again and keeps the place', async () => {
-    const ended = await person('Ella Ended', ['tenant_admin'])
+    const ended = await person('Ella Ended', ['tenant_admin'], tara)
     const { page, close } = await at(ended, '/jobs')
     await heading(page, 'Jobs').waitFor()
     await w.call(`POST /users/${ended.user_id}/deactivate`, { token: till.token })
@@ -110,7 +136,7 @@ describe('users', () => {
     await dialog.getByRole('button', { name: 'Send invitation' }).click()
     await dialog.getByRole('alert').getByText('A user with this email address exists already.').waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('textbox', { name: 'Role' }).click()
+    await page.getByRole('combobox', { name: 'Role' }).click()
     await page.getByRole('option', { name: 'Viewer' }).click()
     await page.getByRole('link', { name: 'Ada Analyst' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
@@ -119,7 +145,7 @@ describe('users', () => {
   })
 
   inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
-    const edith = await person('Edith Edited', ['analyst'])
+    const edith = await person('Edith Edited', ['analyst'], tara)
     const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
     await page.getByLabel('Team').fill('North')
     await page.getByRole('button', { name: 'Save the profile' }).click()
@@ -204,7 +230,7 @@ describe('API keys', () => {
           await usage.getByText('Not used').or(table).first().waitFor()
           const isCounted = await table.getByText('Get me').isVisible()
           if (isCounted) {
-            await usage.locator('svg .recharts-bar-rectangle').first().waitFor()
+            await usage.getByRole('img', { name: 'Calls per day over the last 31 days' }).waitFor()
             await shot(admin.page, 'console-usage')
           }
           await admin.page.keyboard.press('Escape')
@@ -221,8 +247,7 @@ describe('API keys', () => {
       .getByRole('row', { name: /Nightly import/ })
       .getByText('revoked')
       .waitFor()
-    await areas(machine.page).getByRole('link', { name: 'Change requests' }).click()
-    await heading(machine.page, 'Sign in').waitFor()
+    await machine.page.getByRole('status').getByText('The API key is not valid').waitFor()
     expect(admin.seen).toEqual(clean)
     expect({ ...machine.seen, failed: [] }).toEqual(clean)
     await Promise.all([admin.close(), machine.close()])
@@ -257,6 +282,209 @@ describe('tenant settings', () => {
     await page.getByRole('button', { name: 'Save the policy' }).click()
     await page.getByText('The retention policy is in force').waitFor()
     await shot(page, 'console-retention')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
+
+describe('jobs', () => {
+  const start = () =>
+    w.runtime.database.write({ tenant_id, actor: `user:${tara.user_id}` }, (tx) =>
+      w.kernel.jobs.enqueue(tx, { kind: 'slow-work', payload: {}, total: 3, unit: 'parts' }),
+    )
+
+  inBrowser('are followed live, from the home page to the result', async () => {
+    await start()
+    const { page, seen, close } = await at(tara, '/')
+    await page.getByRole('link', { name: 'Slow work' }).waitFor()
+    permits = 1
+    await page.getByText('1 of 3 parts').waitFor()
+    await shot(page, 'console-home')
+    await page.getByRole('link', { name: 'Slow work' }).click()
+    await page.getByText('1 of 3 parts').waitFor()
+    permits = 1
+    await page.getByText('2 of 3 parts').waitFor()
+    permits = 1
+    await page.getByText('succeeded', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Result' }).getByText('"parts": 3').waitFor()
+    await shot(page, 'console-job')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are cancelled and started again', async () => {
+    const { job_id } = await start()
+    const { page, seen, close } = await at(tara, `/jobs/${job_id}`)
+    await page.getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByRole('button', { name: 'Start again' }).click()
+    permits = 3
+    await page.getByText('succeeded', { exact: true }).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
+
+describe('failures', () => {
+  const answer = (status: number, code: string, more: object = {}) => ({
+    status,
+    headers: { 'content-type': 'application/problem+json', 'retry-after': '3' },
+    body: JSON.stringify({
+      status,
+      code,
+      title: 'A title',
+      detail: `Advice for ${code}.`,
+      retryable: false,
+      request_id: 'c0ffee00-0000-7000-8000-000000000000',
+      ...more,
+    }),
+  })
+
+  inBrowser('403 names the roles that would do', async () => {
+    const { page, seen, close } = await at(vera, '/users')
+    await heading(page, 'Your roles do not include this').waitFor()
+    await page.getByRole('list', { name: 'Roles' }).getByText('tenant admin').waitFor()
+    await shot(page, 'console-403')
+    expect(seen).toEqual({ ...clean, failed: ['403 /api/users'] })
+    await close()
+  })
+
+  inBrowser('404: an unknown row and an unknown address', async () => {
+    const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
+    await heading(page, 'There is nothing here').waitFor()
+    await page.goto(`${base}/no/such/page`)
+    await heading(page, 'There is nothing here').waitFor()
+    await page.getByRole('link', { name: 'Go to the overview' }).click()
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    expect(seen.errors).toEqual([])
+    await close()
+  })
+
+  inBrowser('429 counts down and comes back by itself', async () => {
+    const limited = await w.makeTenant()
+    const lena = { user_id: '', token: await w.token({ tenant_id: limited, roles: ['tenant_admin'] }) }
+    const { page, close } = await at(lena, '/users')
+    await heading(page, 'Users').waitFor()
+    await page.route('**/api/jobs?*', (route) => route.fulfill(answer(429, 'rate_limited')))
+    await page.getByRole('link', { name: 'Jobs' }).click()
+    await heading(page, 'Too many requests').waitFor()
+    await page.getByText(/Trying again in [123] s/).waitFor()
+    await shot(page, 'console-429')
+    await page.unroute('**/api/jobs?*')
+    await heading(page, 'Jobs').waitFor()
+    await close()
+  })
+
+  inBrowser.each([
+    [500, 'internal', 'Something went wrong on the server'],
+    [503, 'dependency_unavailable', 'The service is busy'],
+    [424, 'provider_credential_missing', 'A provider credential is missing'],
+    [412, 'precondition_failed', 'Somebody was faster'],
+  ] as const)('%i is told with advice and the id to quote', async (status, code, title) => {
+    const { page, close } = await at(tara, '/')
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    await page.route('**/api/tenant', (route) => route.fulfill(answer(status, code)))
+    await areas(page).getByRole('link', { name: 'Tenant settings' }).click()
+    await heading(page, title).waitFor()
+    await page.getByText('c0ffee00-0000-7000-8000-000000000000').waitFor()
+    await shot(page, `console-${status}`)
+    await page.unroute('**/api/tenant')
+    await page.getByRole('button', { name: /^(Try again now|Reload)$/ }).click()
+    await heading(page, 'Tenant settings').waitFor()
+    await close()
+  })
+
+  inBrowser('offline is noticed at once, and over when it is over', async () => {
+    const { page, context, close } = await at(tara, '/users')
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    await context.setOffline(true)
+    await page.getByText('You are offline. What you see may be out of date').waitFor()
+    await page.getByRole('link', { name: 'Vera Viewer' }).click()
+    await heading(page, 'You are offline').waitFor()
+    await shot(page, 'console-offline')
+    await context.setOffline(false)
+    await heading(page, 'Vera Viewer').waitFor()
+    await close()
+  })
+})
+
+describe('without a mouse', () => {
+  const focused = (page: Page) =>
+    page.evaluate('document.activeElement.id || document.activeElement.textContent || document.activeElement.tagName')
+  const goTo = async (page: Page, words: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find an area' }).waitFor()
+    await page.keyboard.type(words)
+    await page.keyboard.press('Enter')
+  }
+
+  inBrowser('one gets everywhere, and focus is where reading begins', async () => {
+    const { page, seen, close } = await at(tara, '/')
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    expect(await focused(page)).toBe('main')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox', { name: 'Find an area' }).waitFor({ state: 'hidden' })
+    await goTo(page, 'isolation')
+    await expect.poll(() => focused(page)).toBe('Tenant settings')
+    expect(await page.title()).toBe('Tenant settings · Probity')
+    await goTo(page, 'users')
+    await expect.poll(() => focused(page)).toBe('Users')
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Invite a user')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toContain('Name')
+    await page.keyboard.type('Kay Keyboard')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('kay@example.com')
+    await page.keyboard.press('Enter')
+    await page.getByText('Kay Keyboard is invited').waitFor()
+    await expect.poll(() => focused(page)).toBe('Invite a user')
+    await areas(page).getByRole('button', { name: 'Work' }).focus()
+    await page.keyboard.press('Enter')
+    await areas(page).getByRole('link', { name: 'Jobs' }).waitFor({ state: 'hidden' })
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
+
+describe('on any screen', () => {
+  inBrowser.each([
+    ['light', wide],
+    ['dark', wide],
+    ['light', phone],
+    ['dark', phone],
+  ] as const)('pages fit and keep their landmarks (%s, %o)', async (colorScheme, viewport) => {
+    const { page, seen, close } = await at(tara, '/', { colorScheme, viewport })
+    const places = [
+      '/',
+      '/users',
+      `/users/${vera.user_id}`,
+      '/api-keys',
+      '/change-requests?view=all',
+      '/tenant/retention-policy',
+    ]
+    for (const place of places) {
+      await page.goto(`${base}${place}`)
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      expect(await page.getByRole('banner').count()).toBe(1)
+      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+      const name = place
+        .replaceAll(/[0-9a-f-]{36}|[?/=]/g, '-')
+        .replaceAll(/-+/g, '-')
+        .replaceAll(/^-|-$/g, '')
+      await shot(page, `console-page-${name || 'home'}-${colorScheme}-${viewport.width}`)
+    }
+    if (viewport === phone) {
+      await page.getByRole('button', { name: 'Navigation' }).click()
+      await areas(page).getByRole('link', { name: 'Jobs' }).click()
+      await heading(page, 'Jobs').waitFor()
+      await areas(page).waitFor({ state: 'hidden' })
+    }
     expect(seen).toEqual(clean)
     await close()
   })

@@ -54,7 +54,7 @@ export async function visitAs(
   options: BrowserContextOptions = {},
 ) {
   const visitor = await visit(browser, base, '/favicon.svg', options)
-  await visitor.page.evaluate((text) => sessionStorage.setItem('probity.token', text), token)
+  await visitor.page.evaluate(`sessionStorage.setItem('probity.token', ${JSON.stringify(token)})`)
   await visitor.page.goto(`${base}${place}`)
   return visitor
 }

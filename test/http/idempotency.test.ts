@@ -203,31 +203,6 @@ describe('an answer with a secret', () => {
   })
 })
 
-describe('bytes', () => {
-  const upload = (payload: string, key = 'bytes') =>
-    w.call('POST /uploads?file_name=a.bin', {
-      token,
-      payload,
-      headers: { 'content-type': 'application/octet-stream', 'idempotency-key': key },
-    })
-
-  test('are stored once, and other bytes under the same key are refused', async () => {
-    const stored = async () =>
-      (
-        await w.runtime.database.read({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
-          tx.query(`select 1 from app.upload where tenant_id = $1 and file_name = 'a.bin'`, [tx.tenant_id]),
-        )
-      ).length
-    const first = await upload('the same')
-    const second = await upload('the same')
-    expect(first.status).toBe(201)
-    expect(second.text).toBe(first.text)
-    expect(second.headers['idempotency-replayed']).toBe('true')
-    expect((await upload('different')).json.code).toBe('idempotency_key_reused')
-    expect(await stored()).toBe(1)
-  })
-})
-
 describe('the key itself', () => {
   test.each(['', ' ', 'a b', 'a\tb', 'é', 'x'.repeat(256)])('%j is refused', async (key) => {
     expect((await mark(key, 'bad')).json.code).toBe('malformed_request')

@@ -226,40 +226,6 @@ describe('the deny set reaches another process within five seconds', () => {
   })
 })
 
-describe('signing keys', () => {
-  test('rotate: both are published, old tokens stay good, and a key long retired is forgotten', async () => {
-    const old_key = await signingKey()
-    const old_token = goodToken({ ...forgery, key: old_key })
-    const kid = await rotateSigningKey(w.seedContext)
-    const published = async () => (await w.call('GET /auth/jwks')).json.keys.map((key: JWK) => key.kid)
-    expect(await published()).toEqual([kid, old_key.kid])
-    for (const key of (await w.call('GET /auth/jwks')).json.keys) {
-      expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
-    }
-    const fresh = await secondProcess(w)
-    const new_token = goodToken({ ...forgery, key: await signingKey() })
-    expect((await fresh.get('/api/auth/me', old_token)).status).toBe(200)
-    expect((await fresh.get('/api/auth/me', new_token)).status).toBe(200)
-    const minted = await fresh.runtime.kernel.issuer.mint({
-      principal: `user:${uuidv7()}`,
-      tenant_id: forgery.tenant_id,
-      roles: ['viewer'],
-      lifetime_s: 60,
-    })
-    expect(JSON.parse(Buffer.from(minted.token.split('.')[0] as string, 'base64url').toString()).kid).toBe(kid)
-    await fresh.close()
-
-    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
-      tx.run(`update app.signing_key set retired_at = now() - interval '26 hours' where kid = $1`, [old_key.kid]),
-    )
-    expect(await published()).toEqual([kid])
-    const later = await secondProcess(w)
-    expect((await later.get('/api/auth/me', old_token)).status).toBe(401)
-    expect((await later.get('/api/auth/me', new_token)).status).toBe(200)
-    await later.close()
-  })
-})
-
 describe('an external issuer', () => {
   const subject = () => `${uuidv7()}@login.example`
   const vouched = (claims: object) => goodExternalToken(forgery, external, { claims: { jti: uuidv7(), ...claims } })
@@ -428,5 +394,40 @@ describe('API keys', () => {
     ])
     await suspend(tenant_id, 'suspended')
     expect(await code(good.secret)).toBe('401 tenant_suspended')
+  })
+})
+
+// Last, because afterwards the first key no longer opens anything.
+describe('signing keys', () => {
+  test('rotate: both are published, old tokens stay good, and a key long retired is forgotten', async () => {
+    const old_key = await signingKey()
+    const old_token = goodToken({ ...forgery, key: old_key })
+    const kid = await rotateSigningKey(w.seedContext)
+    const published = async () => (await w.call('GET /auth/jwks')).json.keys.map((key: JWK) => key.kid)
+    expect(await published()).toEqual([kid, old_key.kid])
+    for (const key of (await w.call('GET /auth/jwks')).json.keys) {
+      expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
+    }
+    const fresh = await secondProcess(w)
+    const new_token = goodToken({ ...forgery, key: await signingKey() })
+    expect((await fresh.get('/api/auth/me', old_token)).status).toBe(200)
+    expect((await fresh.get('/api/auth/me', new_token)).status).toBe(200)
+    const minted = await fresh.runtime.kernel.issuer.mint({
+      principal: `user:${uuidv7()}`,
+      tenant_id: forgery.tenant_id,
+      roles: ['viewer'],
+      lifetime_s: 60,
+    })
+    expect(JSON.parse(Buffer.from(minted.token.split('.')[0] as string, 'base64url').toString()).kid).toBe(kid)
+    await fresh.close()
+
+    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+      tx.run(`update app.signing_key set retired_at = now() - interval '26 hours' where kid = $1`, [old_key.kid]),
+    )
+    expect(await published()).toEqual([kid])
+    const later = await secondProcess(w)
+    expect((await later.get('/api/auth/me', old_token)).status).toBe(401)
+    expect((await later.get('/api/auth/me', new_token)).status).toBe(200)
+    await later.close()
   })
 })

@@ -5,16 +5,44 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Database, type Scope, type Tx } from '../../src/kernel/database/tx.ts'
-import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
+import type { Route } from '../../src/kernel/route.ts'
+import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
 import { connect, exampleFor, readTables, send, speakFor, tenantRoutes, undone, walled } from './support.ts'
 import { swell } from './swell.ts'
 
-const ROWS = 20_000
+const ROWS = 10_000
 
 /** Statements that may read a large table from end to end, by a piece of their text, with the reason. */
-const accepted: readonly { readonly table: string; readonly text: string; readonly reason: string }[] = []
+const accepted: readonly { readonly tables: readonly string[]; readonly text: string; readonly reason: string }[] = [
+  {
+    tables: ['user_account', 'api_key', 'revoked_token'],
+    text: `'denied', (select coalesce(jsonb_agg(d.id)`,
+    reason: 'read when who may do what has changed, not for a request',
+  },
+  { tables: ['user_account'], text: '$3 = any (roles)', reason: 'a tenant has thousands of people, not millions' },
+  { tables: ['user_account'], text: `'tenant_admin' = any (roles)`, reason: 'a tenant has thousands of people' },
+  { tables: ['job'], text: 'kind = $3', reason: 'jobs of a rare kind among those the retention policy keeps' },
+  { tables: ['job'], text: 'delete from app.job', reason: 'once an hour' },
+  { tables: ['revoked_token'], text: 'delete from app.revoked_token', reason: 'once an hour, from a day of rows' },
+  {
+    tables: ['change_request', 'change_approval'],
+    text: 'action = $3',
+    reason: 'people propose and approve by hand: thousands, not millions',
+  },
+  { tables: ['audit_event'], text: 'e.operation = $3', reason: 'search of the record for a rare operation' },
+  {
+    tables: ['audit_event', 'audit_link'],
+    text: 'select min(l.seq) as first',
+    reason: 'an export without a range is about the whole record',
+  },
+  {
+    tables: ['audit_event', 'audit_link'],
+    text: 'not exists (select 1 from app.audit_link',
+    reason: 'a verification reads the whole record',
+  },
+]
 
 interface Sent {
   readonly role: 'app' | 'worker'
@@ -49,7 +77,8 @@ function listen(): () => void {
     Database.prototype[mode] = async function <T>(this: Database, scope: Scope, body: (tx: Tx) => Promise<T>) {
       const role = await roleOf(this)
       const note = (text: string, values: readonly unknown[] = []) => {
-        const key = `${role} ${scope.tenant_id} ${text}`
+        // A filter that is null is another question than one that is given.
+        const key = JSON.stringify([role, scope.tenant_id, text, values.map((value) => value === null)])
         if (!sent.has(key)) sent.set(key, { role, scope, text, values })
       }
       return original.call(this, scope, (tx) => {
@@ -82,20 +111,47 @@ beforeAll(async () => {
   const stopListening = listen()
   for (const { tenant, route, example } of calls) {
     w.kernel.standings.forget(tenant.tenant_id)
-    await send(tenant, route, example).catch(() => {})
+    const reply = await send(tenant, route, example).catch(() => undefined)
+    for (const query of questions(route, reply?.json?.next_cursor)) {
+      await send(tenant, route, { ...example, query: { ...example.query, ...query } })
+    }
   }
   await work(big)
   stopListening()
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await Promise.all([superuser, clients.app, clients.worker].map((client) => client.end()))
   await w.close()
 })
 
-/** What workers send: claims, heartbeats, reaping, schedules, sealing, and the body of a job. */
+type Property = { readonly enum?: string[]; readonly format?: string; readonly minimum?: number }
+
+/** A value for a filter, as its schema wants it. */
+function sampleOf({ enum: values, format, minimum }: Property): string {
+  if (values) return values[0] as string
+  if (format === 'uuid') return uuidv7()
+  if (format === 'date-time') return new Date().toISOString()
+  if (format === 'date') return new Date().toISOString().slice(0, 10)
+  return String(minimum ?? 'sample')
+}
+
+/** The further questions a listing can be asked: its next page, and each of its filters. */
+function questions(route: Route, next_cursor?: string | null): Record<string, string>[] {
+  const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, Property> }
+  const filters = Object.entries(properties).filter(([name]) => !['limit', 'cursor', 'wait'].includes(name))
+  return [
+    ...(next_cursor ? [{ cursor: next_cursor }] : []),
+    ...filters.map(([name, schema]) => ({ [name]: sampleOf(schema) })),
+  ]
+}
+
+/** What the examples do not reach: the last administrator, and what workers send. */
 async function work(tenant: ExampleTenant): Promise<void> {
-  const job_id = await tenant.newJob()
   const token = await tenant.token()
+  const admin = { name: 'Till', email: `${uuidv7()}@example.com`, roles: ['tenant_admin'] }
+  const { json: user } = await w.call('POST /users', { token, body: admin })
+  await w.call(`POST /users/${user.user_id}/deactivate`, { token })
+  const job_id = await tenant.newJob()
   const runner = w.runtime.createRunner(1, { heartbeat_ms: 5 })
   runner.start()
   await w.runtime.createSealer().pass()
@@ -119,49 +175,49 @@ const scansIn = (node: Node): string[] => [
   ...(node.Plans ?? []).flatMap(scansIn),
 ]
 
+/** With its values, as the first executions are planned; and without, as a prepared statement may be later on. */
 async function plansOf({ role, scope, text, values }: Sent): Promise<Node[]> {
   const client = clients[role]
+  const explain = async (options: string, bound: readonly unknown[]): Promise<Node> =>
+    (await client.query(`explain (${options}) ${text}`, [...bound])).rows[0]['QUERY PLAN'][0].Plan
   return undone(client, async () => {
     await speakFor(client, scope.tenant_id, scope.actor)
-    const plans: Node[] = []
-    // With its values, as the first executions are planned; and without, as a prepared statement may be later on.
-    for (const [options, bound] of [
-      ['', values],
-      ['generic_plan, ', []],
-    ] as const) {
-      const { rows } = await client.query(`explain (${options}format json) ${text}`, [...bound])
-      plans.push(rows[0]['QUERY PLAN'][0].Plan)
-    }
-    return plans
+    return [await explain('format json', values), await explain('generic_plan, format json', [])]
+  }).catch((error: { code?: string }) => {
+    // Some statements are sent to be refused: the isolation self-test tries what it must not get.
+    if (error.code === '42501') return []
+    throw error
   })
 }
 
-const isQuery = ({ text }: Sent): boolean => /^\s*(select|insert|update|delete|with)\b/i.test(text)
-
 describe('plans', () => {
+  const queries: Sent[] = []
+
   test('there is something to plan', () => {
+    queries.push(...[...sent.values()].filter(({ text }) => /^\s*(select|insert|update|delete|with)\b/i.test(text)))
+    const textsOf = (role: string) => new Set(queries.filter((query) => query.role === role).map(({ text }) => text))
     expect(large.size).toBeGreaterThan(15)
-    const texts = [...sent.values()].filter(isQuery)
-    expect(new Set(texts.filter(({ role }) => role === 'app').map(({ text }) => text)).size).toBeGreaterThan(50)
-    expect(new Set(texts.filter(({ role }) => role === 'worker').map(({ text }) => text)).size).toBeGreaterThan(4)
+    expect(textsOf('app').size).toBeGreaterThan(50)
+    expect(textsOf('worker').size).toBeGreaterThan(4)
   })
 
   test('no statement reads a large table from end to end', async () => {
-    const offences: string[] = []
-    const used = new Set<object>()
-    for (const statement of [...sent.values()].filter(isQuery)) {
+    const offences = new Set<string>()
+    for (const statement of queries) {
+      const excused = accepted.filter(({ text }) => statement.text.includes(text)).flatMap(({ tables }) => tables)
       for (const [i, plan] of (await plansOf(statement)).entries()) {
         for (const table of scansIn(plan)) {
-          const excuse = accepted.find((entry) => entry.table === table && statement.text.includes(entry.text))
-          if (excuse) used.add(excuse)
-          else
-            offences.push(
-              `${table} (${i ? 'generic' : 'custom'}, ${statement.role}): ${statement.text.replace(/\s+/g, ' ')}`,
-            )
+          if (excused.includes(table)) continue
+          const shown = `${statement.text.replace(/\s+/g, ' ')} ${JSON.stringify(statement.values)}`
+          offences.add(`${table} (${statement.role}, ${i === 0 ? 'custom' : 'generic'} plan): ${shown}`)
         }
       }
     }
-    expect([...new Set(offences)].sort()).toEqual([])
-    expect(accepted.filter((entry) => !used.has(entry)).map(({ text }) => text)).toEqual([])
+    expect([...offences]).toEqual([])
+  })
+
+  test('every exception is about a statement that is still sent', () => {
+    const stale = accepted.filter(({ text }) => !queries.some((statement) => statement.text.includes(text)))
+    expect(stale).toEqual([])
   })
 })

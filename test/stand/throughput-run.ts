@@ -15,6 +15,7 @@ const SLOTS = 4
 const PICK_UPS = 200
 const BATCH = 100
 const PICK_UP_LIMIT_MS = 250
+const LATE_LIMIT_MS = 50
 const ALL_DONE_LIMIT_S = 600
 const FAIR_ENOUGH = 0.8
 
@@ -27,7 +28,7 @@ export async function throughputRun(ground: Ground, options: ThroughputOptions) 
   try {
     await workers.start()
     say(`one idle worker, ${PICK_UPS} jobs one at a time`)
-    const pick_up_ms = await measurePickUp(ground, tenants, options)
+    const { waits_ms, generator_late_ms } = await measurePickUp(ground, tenants, options)
     await workers.stop()
 
     const share = Math.ceil(options.jobs / TENANTS)
@@ -49,15 +50,19 @@ export async function throughputRun(ground: Ground, options: ThroughputOptions) 
       succeeded: served.succeeded,
       jobs_per_s: Math.round(served.total / duration_s),
       all_done_s: Math.round(duration_s),
-      pick_up_p50_ms: quantile(pick_up_ms, 0.5),
-      pick_up_p99_ms: quantile(pick_up_ms, 0.99),
+      pick_up_p50_ms: quantile(waits_ms, 0.5),
+      pick_up_p99_ms: quantile(waits_ms, 0.99),
+      generator_late_ms,
+      /** The machine was busy with something else: the figures say nothing about the queue. */
+      void: generator_late_ms > LATE_LIMIT_MS,
       /** Least against most jobs a tenant had done when half of all were; 1 is perfectly even. */
       fairness: Math.round(fairness * 1000) / 1000,
       passed:
+        generator_late_ms <= LATE_LIMIT_MS &&
         served.succeeded === served.total &&
         served.total >= options.jobs &&
         duration_s <= ALL_DONE_LIMIT_S &&
-        quantile(pick_up_ms, 0.99) <= PICK_UP_LIMIT_MS &&
+        quantile(waits_ms, 0.99) <= PICK_UP_LIMIT_MS &&
         fairness >= FAIR_ENOUGH,
     }
   } finally {
@@ -67,18 +72,21 @@ export async function throughputRun(ground: Ground, options: ThroughputOptions) 
 
 /** From the start of the transaction that enqueues to the start of the one that claims, by the database's own clock. */
 async function measurePickUp(ground: Ground, tenants: readonly string[], { random, signal }: ThroughputOptions) {
-  const waits: number[] = []
+  const waits_ms: number[] = []
+  let late_ms = 0
   for (let i = 0; i < PICK_UPS; i++) {
-    await sleep(50 + random(250), undefined, { signal })
+    const due_ms = performance.now() + 50 + random(250)
+    await sleep(due_ms - performance.now(), undefined, { signal })
+    late_ms = Math.max(late_ms, performance.now() - due_ms)
     const [job_id] = await ground.enqueue(tenants[random(tenants.length)] as string, 'demo-count', [small])
     await allDone(ground, signal)
     const [row] = await ground.ask<{ wait_ms: string }>(
       'select extract(epoch from started_at - created_at) * 1000 as wait_ms from app.job where job_id = $1',
       [job_id],
     )
-    waits.push(Number(row?.wait_ms))
+    waits_ms.push(Number(row?.wait_ms))
   }
-  return waits
+  return { waits_ms, generator_late_ms: Math.round(late_ms) }
 }
 
 async function allDone(ground: Ground, signal: AbortSignal): Promise<void> {

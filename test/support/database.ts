@@ -4,13 +4,14 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../../src/app/embedded/launcher.ts'
+import { type Connection, startEmbedded } from '../../src/app/embedded/launcher.ts'
 import { rolesSql } from '../../src/app/embedded/roles.ts'
 import { modules } from '../../src/app/modules.ts'
 import { seed } from '../../src/app/seed.ts'
 import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
+import { startBouncer } from './bouncer.ts'
 
 export const TEMPLATE = 'probity_template'
 export const TEST_MASTER_KEY = Buffer.alloc(32, 7)
@@ -21,10 +22,13 @@ export type RoleName = 'app' | 'worker' | 'steward' | 'migrator' | 'postgres'
 declare module 'vitest' {
   export interface ProvidedContext {
     connections: Record<RoleName, pg.ClientConfig>
+    /** False where named statements cannot be used: behind an old PgBouncer. */
+    prepared: boolean
   }
 }
 
 const roleNames: readonly RoleName[] = ['app', 'worker', 'steward', 'migrator', 'postgres']
+const servingRoles: readonly RoleName[] = ['app', 'worker', 'steward']
 
 export default async function setup(project: TestProject) {
   // Short on purpose: a unix socket path may have at most 107 bytes.
@@ -36,8 +40,16 @@ export default async function setup(project: TestProject) {
   await admin.query(`create database ${TEMPLATE}`)
   await admin.end()
   await prepare((role) => as(role, TEMPLATE))
-  project.provide('connections', Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)])) as never)
+  const connections = Object.fromEntries(roleNames.map((role) => [role, as(role, TEMPLATE)]))
+  // Set by `npm run stand:pgbouncer`: those who serve then come through it, operator and migrations directly as ever.
+  const program = process.env['PROBITY_TEST_BOUNCER']
+  const serving = servingRoles.map((role) => connections[role] as Connection)
+  const bouncer = program ? await startBouncer(program, dataDir, serving) : undefined
+  if (bouncer) for (const one of serving) connections[one.user] = { ...bouncer.through(one) }
+  project.provide('connections', connections as never)
+  project.provide('prepared', process.env['PROBITY_TEST_PREPARED'] !== 'off')
   return async () => {
+    await bouncer?.stop()
     await embedded.stop()
     fs.rmSync(dataDir, { recursive: true, force: true })
   }

@@ -83,7 +83,7 @@ export async function world(options: WorldOptions = {}) {
     cors_origins: options.cors_origins ?? [],
     trusted_proxies: 0,
     pool_size: options.pool_size ?? 6,
-    prepared_statements: options.prepared ?? true,
+    prepared_statements: (options.prepared ?? true) && inject('prepared'),
     statement_timeout_ms: 15_000,
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     strict: true,

@@ -54,6 +54,7 @@ function AreaLink({ area, isHere, onFollow }: AreaLinkProps) {
     <NavLink
       component={Link}
       to={area.path}
+      activeOptions={{ exact: true }}
       label={area.title}
       leftSection={<Icon name={area.icon} />}
       active={isHere}

@@ -3,6 +3,9 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
+/** Only the page itself is marked as the present one, not those below it. */
+const exactly = { exact: true }
+
 interface To {
   readonly to: string
   readonly children: ReactNode
@@ -10,7 +13,7 @@ interface To {
 
 export function PageLink({ to, children, ...style }: To & AnchorProps) {
   return (
-    <Anchor component={Link} to={to} {...style}>
+    <Anchor component={Link} to={to} activeOptions={exactly} {...style}>
       {children}
     </Anchor>
   )
@@ -18,7 +21,7 @@ export function PageLink({ to, children, ...style }: To & AnchorProps) {
 
 export function ButtonLink({ to, children, ...style }: To & ButtonProps) {
   return (
-    <Button component={Link} to={to} {...style}>
+    <Button component={Link} to={to} activeOptions={exactly} {...style}>
       {children}
     </Button>
   )

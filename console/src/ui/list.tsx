@@ -54,7 +54,7 @@ export function ListTable<Item>({ label, list, head, row, empty }: ListTableProp
   }
   return (
     <Stack gap="xs" aria-busy={list.isPlaceholderData}>
-      <Table.ScrollContainer minWidth={0} className="table-card">
+      <div className="table-card">
         <Table aria-label={label} verticalSpacing={8} highlightOnHover tabularNums>
           <Table.Thead>
             <Table.Tr>
@@ -67,7 +67,7 @@ export function ListTable<Item>({ label, list, head, row, empty }: ListTableProp
           </Table.Thead>
           <Table.Tbody>{items.map(row)}</Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </div>
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
           {plural(items.length, 'row')} shown{list.hasNextPage ? '' : ', that is all'}

@@ -40,7 +40,11 @@ export function Page({ title, mark, about, actions, trail, width = 'full', child
     <Box className="page" maw={width === 'text' ? 820 : 1280}>
       <Group justify="space-between" align="flex-end" gap="sm" mb="md">
         <Stack gap={2} miw={0}>
-          {trail && <Text size="sm">{trail}</Text>}
+          {trail && (
+            <Text size="sm" component="div">
+              {trail}
+            </Text>
+          )}
           <Group gap="sm" wrap="nowrap">
             <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
               {title}

@@ -19,7 +19,12 @@ export function Principal({ of }: { readonly of: string }) {
     throwOnError: false,
   })
   if (isMe) return <span title={of}>you</span>
-  if (user) return <PageLink to={`/users/${id}`}>{user.name}</PageLink>
+  if (user)
+    return (
+      <PageLink to={`/users/${id}`} inherit>
+        {user.name}
+      </PageLink>
+    )
   return (
     <span title={of}>
       {kinds[kind] ?? sentenceOf(kind)} <span className="mono">{id.slice(-8)}</span>

@@ -46,7 +46,12 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
           <span className="mono">{pointer}</span> {detail}
         </Text>
       ))}
-      <Way trouble={trouble} retry_after_s={problem?.retry_after_s ?? null} onRetry={onRetry} />
+      <Way
+        trouble={trouble}
+        retry_after_s={problem?.retry_after_s ?? null}
+        // What failed in the console itself is mended by nothing less than loading it again.
+        onRetry={problem ? onRetry : () => window.location.reload()}
+      />
       {problem?.request_id && (
         <Text size="sm" c="dimmed" component="div" mt="md">
           Quote this id when you ask for help: <CopyValue value={problem.request_id} name="the request id" />
@@ -67,8 +72,9 @@ function Way({ trouble, retry_after_s, onRetry }: WayProps) {
   if (isPassing(trouble)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
   return (
     <Group gap="sm" mt="xs">
-      {trouble === 'broken' && <Button onClick={() => window.location.reload()}>Reload the page</Button>}
-      {['stale', 'conflict', 'refused', 'credential'].includes(trouble) && <Button onClick={onRetry}>Reload</Button>}
+      {['stale', 'conflict', 'refused', 'credential', 'broken'].includes(trouble) && (
+        <Button onClick={onRetry}>Reload</Button>
+      )}
       <ButtonLink to="/" variant="default">
         Go to the overview
       </ButtonLink>

@@ -32,6 +32,7 @@ test('no answer is told apart by whether the machine is online; anything else is
   expect(troubleOf(problem('unreachable', 0), true)).toBe('unreachable')
   expect(troubleOf(problem('unreachable', 0), false)).toBe('offline')
   expect(troubleOf(new TypeError('x is not a function'), true)).toBe('broken')
+  expect(troubleOf(new TypeError('failed to load a module'), false)).toBe('offline')
 })
 
 test('required roles and the faults of fields are taken from the problem', () => {

@@ -28,7 +28,8 @@ const byStatus: Readonly<Record<number, Trouble>> = {
 }
 
 export function troubleOf(error: unknown, isOnline: boolean): Trouble {
-  if (!isProblem(error)) return 'broken'
+  // Without a connection it is a part of the console that could not be loaded.
+  if (!isProblem(error)) return isOnline ? 'broken' : 'offline'
   if (error.code === 'unreachable') return isOnline ? 'unreachable' : 'offline'
   if (error.code === 'revision_stale') return 'stale'
   return byStatus[error.status] ?? (error.status >= 500 ? 'fault' : 'refused')

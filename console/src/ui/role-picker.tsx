@@ -30,7 +30,7 @@ export function RolePicker({ label, value, onChange, isDisabled = false, forMach
   return (
     <Stack gap="xs">
       <Checkbox.Group label={label} value={[...value]} onChange={(chosen) => onChange(chosen as Role[])}>
-        <Stack gap={6} mt={4}>
+        <div className="role-grid">
           {catalogue.items.map(({ role, description }) => (
             <Checkbox
               key={role}
@@ -41,7 +41,7 @@ export function RolePicker({ label, value, onChange, isDisabled = false, forMach
               size="sm"
             />
           ))}
-        </Stack>
+        </div>
       </Checkbox.Group>
       {conflicts.length > 0 && (
         <Alert color="orange" title="These roles should not be held together" role="status">

@@ -1,6 +1,6 @@
 /**
- * Who may come in: token, standing of tenant and principal, rate limits, role, in this order. Gives the actor a handler
- * works for, or the problem the fixed order of evaluation asks for.
+ * Who may come in: the token, then the standing of its tenant and principal; then the role and what the caller accepts.
+ * Gives the actor a handler works for, or the problem the fixed order of evaluation asks for.
  */
 import type { Role } from '../auth/roles.ts'
 import type { Standing, Standings } from '../auth/standing.ts'
@@ -12,8 +12,6 @@ import type { Actor, Route } from '../route.ts'
 export interface Admission {
   readonly actor: Actor
   readonly standing: Standing
-  /** RateLimit headers for the answer. */
-  readonly headers: Record<string, string>
 }
 
 export interface AdmissionDeps {
@@ -47,7 +45,7 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
     }
   }
 
-  return async function admit(route: Route, header: string | undefined, address: string): Promise<Admission> {
+  return async function admit(header: string | undefined, address: string): Promise<Admission> {
     const { token, met_before } = await verify(header, address)
     const standing = await standings.get(token.tenant_id)
     if (!standing) return refuse(address, new Problem('token_invalid'))
@@ -57,7 +55,6 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
     }
     // Only now is it sure that the tenant exists and still wants to see this person.
     if (!met_before && !token.built_in) await onFirstSight(token)
-    const headers = limits.takePrincipal(token.tenant_id, token.principal, standing)
     const actor: Actor = {
       principal: token.principal,
       tenant_id: token.tenant_id,
@@ -68,15 +65,17 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
       issued_at_s: token.issued_at_s,
       expires_at_s: token.expires_at_s,
     }
-    if (!actor.roles.some((role) => route.roles.includes(role))) {
-      fail('role_required', {
-        detail: `This operation needs one of the roles ${route.roles.join(', ')}.`,
-        headers,
-        members: { required_roles: route.roles },
-      })
-    }
-    return { actor, standing, headers }
+    return { actor, standing }
   }
+}
+
+/** 403, naming the roles that would do. */
+export function expectRole(route: Route, actor: Actor): void {
+  if (actor.roles.some((role) => route.roles.includes(role))) return
+  fail('role_required', {
+    detail: `This operation needs one of the roles ${route.roles.join(', ')}.`,
+    members: { required_roles: route.roles },
+  })
 }
 
 const REFUSED = /;\s*q=0(\.0{0,3})?\s*(;|$)/i

@@ -14,7 +14,7 @@ import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
 import type { AdmissionDeps } from './admission.ts'
-import { createAdmission, expectAcceptable } from './admission.ts'
+import { createAdmission, expectAcceptable, expectRole } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
 import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
@@ -103,6 +103,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request, socket) => answerRawSocket({ code: 'METHOD' } as NodeJS.ErrnoException, socket))
 
+  /** Asked for with the answer and not before: a process may be told to leave while a request is being worked on. */
+  const farewell = (): Record<string, string> => (draining ? { connection: 'close' } : {})
+
   function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
     let problem = problemFrom(error)
     const visit = visits.get(request)
@@ -117,7 +120,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     if (visit) visit.code = problem.code
     return reply
       .status(problem.status)
-      .headers({ ...visit?.headers, ...problemHeaders(problem) })
+      .headers({ ...visit?.headers, ...farewell(), ...problemHeaders(problem) })
       .serializer((text: unknown) => text as string)
       .send(JSON.stringify(problemBody(problem, request.id)))
   }
@@ -146,10 +149,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     reply.raw.once('close', () => observe(request, reply, visit))
   }
 
-  // Said with the answer and not before: a process may be told to leave while a request is being worked on.
-  app.addHook('onSend', async (_request, reply) => {
-    if (draining) reply.header('connection', 'close')
-  })
   app.addHook('onRoute', ({ method, url }) => {
     for (const name of [method].flat()) mounted.push({ method: name, url })
   })
@@ -166,7 +165,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   })
 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
-    visit.abort.abort()
+    if (!reply.raw.writableEnded) visit.abort.abort()
     running.delete(visit.abort)
     // A stream that began before still promised to keep its connection.
     if (closing) setImmediate(() => app.server.closeIdleConnections())
@@ -222,11 +221,13 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         const visit = visitOf(request)
         visit.route = route
         if (route.access === 'tenant') {
-          const admitted = await admit(route, request.headers.authorization, request.ip)
-          visit.tenant_id = admitted.actor.tenant_id
-          visit.principal = admitted.actor.principal
-          visit.headers = admitted.headers
-          kernel.limits.enter(admitted.actor.tenant_id, admitted.standing)
+          const admitted = await admit(request.headers.authorization, request.ip)
+          const { tenant_id, principal } = admitted.actor
+          visit.tenant_id = tenant_id
+          visit.principal = principal
+          visit.headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
+          expectRole(route, admitted.actor)
+          kernel.limits.enter(tenant_id, admitted.standing)
           visit.input = admitted
         } else if (!route.unlimited) {
           visit.headers = kernel.limits.takeAnonymous(request.ip)
@@ -237,10 +238,10 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         const visit = visitOf(request)
         const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
         const inputs = readInputs(route, request, visit.abort.signal)
-        reply.headers(visit.headers)
         const outcome = visit.input
           ? await dispatch(route, visit.input.actor, inputs, key)
           : await dispatchPublic(route, inputs)
+        reply.headers({ ...visit.headers, ...farewell() })
         return send(route, request, reply, outcome)
       },
     })

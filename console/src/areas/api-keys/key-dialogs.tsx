@@ -48,6 +48,7 @@ export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
       onSubmit={() => create.run(key)}
       submit="Create the key"
       change={create}
+      size="lg"
     >
       <TextInput
         label="Name"

@@ -32,7 +32,11 @@ export default function ChangeRequestPage() {
       title={operationWords(request.operation)}
       mark={<StateBadge state={request.state} />}
       about={`Governed as “${sentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
-      trail={<PageLink to="/change-requests">Change requests</PageLink>}
+      trail={
+        <PageLink to="/change-requests" inherit>
+          Change requests
+        </PageLink>
+      }
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>

@@ -25,6 +25,9 @@ function Desk() {
         <Stack gap="md">
           {may('listChangeRequestInbox') && <Inbox />}
           <RunningJobs />
+          <Section title="This server">
+            <ReadinessChecks />
+          </Section>
         </Stack>
         <Stack gap="md">
           <Section title="You">
@@ -42,9 +45,6 @@ function Desk() {
             <Text size="xs" c="dimmed" mt="xs">
               {me.operations.length} operations of the API are open to you.
             </Text>
-          </Section>
-          <Section title="This server">
-            <ReadinessChecks />
           </Section>
         </Stack>
       </SimpleGrid>

@@ -1,5 +1,6 @@
 /** The first page for somebody who is not signed in: what this server is, whether it is well, and the ways in. */
 import { Anchor, Box, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { EndingNote } from '../../session/ending-note.tsx'
 import { TokenBox } from '../../session/token-box.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { useArrival } from '../../ui/page.tsx'
@@ -26,6 +27,7 @@ export function Welcome() {
           </Section>
           <Stack gap="md">
             <Section title="Sign in">
+              <EndingNote />
               <TokenBox />
             </Section>
             <Section title="The API">

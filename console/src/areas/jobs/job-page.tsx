@@ -57,7 +57,11 @@ export default function JobPage() {
     <Page
       title={sentence(job.kind)}
       mark={<StateBadge state={job.state} />}
-      trail={<PageLink to="/jobs">Jobs</PageLink>}
+      trail={
+        <PageLink to="/jobs" inherit>
+          Jobs
+        </PageLink>
+      }
       actions={<Actions job={job} />}
       width="text"
     >

@@ -1,25 +1,20 @@
 /** Signing in, also in the place of a page that needs it: afterwards that page is simply there. */
-import { Alert, Button, Card, Divider, Stack, Text } from '@mantine/core'
+import { Button, Card, Divider, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { loadProviders, type Provider, startSignIn } from '../../oidc.ts'
-import { useEnding } from '../../session/session.ts'
+import { EndingNote } from '../../session/ending-note.tsx'
 import { TokenBox } from '../../session/token-box.tsx'
 import { Page } from '../../ui/page.tsx'
 
 export default function SignInPage() {
-  const ending = useEnding()
   const navigate = useNavigate()
   const { pathname, href } = useLocation()
   const isOwnPage = pathname === '/sign-in'
   return (
     <Page title="Sign in" width="text" about={isOwnPage ? undefined : 'You come back to this page afterwards.'}>
       <Stack gap="md" maw={560}>
-        {ending && (
-          <Alert color="yellow" title={ending.title} role="status">
-            {ending.detail}
-          </Alert>
-        )}
+        <EndingNote />
         <Card withBorder padding="md">
           <Providers place={isOwnPage ? '/' : href} />
           <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />

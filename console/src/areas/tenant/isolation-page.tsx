@@ -89,7 +89,7 @@ function ProofView({ proof }: { readonly proof: Proof }) {
 function Attempts({ proof }: { readonly proof: Proof }) {
   const names = [...new Set(proof.tables.flatMap(({ probes }) => probes.map(({ probe }) => probe)))]
   return (
-    <Table.ScrollContainer minWidth={560} className="table-card">
+    <div className="table-card table-wide">
       <Table aria-label="Attempts by table" verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
@@ -112,7 +112,7 @@ function Attempts({ proof }: { readonly proof: Proof }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </div>
   )
 }
 

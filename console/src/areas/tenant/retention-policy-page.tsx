@@ -47,7 +47,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" maw={980}>
-        <Table.ScrollContainer minWidth={560} className="table-card">
+        <div className="table-card table-wide">
           <Table aria-label="Retention by class of record" verticalSpacing={6}>
             <Table.Thead>
               <Table.Tr>
@@ -62,7 +62,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </div>
         <ProblemNote problem={save.problem} onReload={onReload} />
         <ApprovalNote request={save.waiting} />
         <Group justify="space-between">

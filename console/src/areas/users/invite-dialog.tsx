@@ -38,6 +38,7 @@ export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; re
       onSubmit={() => invite.run(person)}
       submit="Send invitation"
       change={invite}
+      size="lg"
     >
       <TextInput label="Name" required maxLength={200} data-autofocus autoComplete="off" {...field('name')} />
       <TextInput label="Email" required maxLength={254} type="email" autoComplete="off" {...field('email')} />

@@ -38,7 +38,11 @@ export default function UserPage() {
       title={user.name}
       mark={<StateBadge state={user.state} />}
       about={user.email ?? user.subject}
-      trail={<PageLink to="/users">Users</PageLink>}
+      trail={
+        <PageLink to="/users" inherit>
+          Users
+        </PageLink>
+      }
       actions={<Access user={user} />}
     >
       {user.state === 'inactive' && (

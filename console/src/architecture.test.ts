@@ -1,0 +1,47 @@
+/** The shape of the console is kept by a test: one way to the server, areas that do not know each other, readable files. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = import.meta.dirname
+const sources = fs
+  .readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file) && !/\.test\.ts$/.test(file))
+  .map((file) => ({ file: file.split(path.sep).join('/'), text: fs.readFileSync(path.join(root, file), 'utf8') }))
+
+/** What a file imports from the console, as paths below src. */
+const importsOf = ({ file, text }: (typeof sources)[number]): string[] =>
+  [...text.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map(([, to]) =>
+    path.posix.join(path.posix.dirname(file), to as string),
+  )
+const areaOf = (file: string): string | undefined => /^areas\/([^/]+)\//.exec(file)?.[1]
+
+test('there is something to check', () => {
+  expect(sources.length).toBeGreaterThan(50)
+  expect(sources.flatMap(importsOf).length).toBeGreaterThan(200)
+})
+
+test('the server is reached through the client only', () => {
+  const direct = sources.filter(({ text }) => /\bfetch\(|XMLHttpRequest|EventSource|WebSocket/.test(text))
+  expect(direct.map(({ file }) => file)).toEqual(['oidc.ts'])
+})
+
+test('arrows point down: areas use the session and the shared pieces, which know no area', () => {
+  const wrong = sources.flatMap((source) => {
+    const from = areaOf(source.file)
+    // The table of contents and what stands in for a page name areas; a job's progress is shown on the home page too.
+    if (['areas.ts', 'shell/gate.tsx'].includes(source.file)) return []
+    return importsOf(source)
+      .filter((to) => areaOf(to) !== undefined && areaOf(to) !== from && to !== 'areas/jobs/job-progress.tsx')
+      .map((to) => `${source.file} → ${to}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('a file is read in one sitting, says what it is for, and is named in kebab-case', () => {
+  const odd = sources.filter(
+    ({ file, text }) =>
+      text.split('\n').length > 400 || !text.startsWith('/**') || !/^[a-z0-9-]+\.tsx?$/.test(path.posix.basename(file)),
+  )
+  expect(odd.map(({ file }) => file)).toEqual([])
+})

@@ -1,0 +1,80 @@
+/** The contract of the running API and what the caller can do. Uploads have a file of their own. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import { roles } from '../../kernel/auth/roles.ts'
+
+let w: World
+let token: string
+
+beforeAll(async () => {
+  w = await world()
+  token = await w.token({ roles: ['analyst'] })
+})
+afterAll(() => w.close())
+
+describe('the contract', () => {
+  test('version says what runs', async () => {
+    const { json } = await w.call('GET /version')
+    expect(json).toMatchObject({ version: '0.0.0-test', commit: null, node: process.version })
+    expect(json.schema_version).toMatch(/^\d{4}$/)
+  })
+
+  test('the documentation page is self-contained and strict', async () => {
+    const { status, headers, text } = await w.call('GET /docs')
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['content-security-policy']).toContain("script-src 'self'")
+    expect(text).toContain('data-openapi-url="/api/openapi.json"')
+    expect(text).not.toMatch(/(src|href)="(https?:)?\/\//)
+    expect(text).not.toMatch(/<script>/)
+  })
+
+  test('RFC 9728 metadata names header tokens and the roles', async () => {
+    expect((await w.call('GET /.well-known/oauth-protected-resource')).json).toEqual({
+      resource: '/api',
+      authorization_servers: [],
+      bearer_methods_supported: ['header'],
+      scopes_supported: [...roles],
+      resource_documentation: '/api-docs',
+    })
+  })
+
+  test('capabilities are those of the token', async () => {
+    const { json } = await w.call('GET /capabilities', { token })
+    expect(json).toMatchObject({
+      tenant_id: await w.tenant(),
+      roles: ['analyst'],
+      providers: [],
+      plugins: [],
+      tools: [],
+    })
+    expect(json.operations).toContain('createUpload')
+    expect(json.operations).not.toContain('createUser')
+    expect(json.job_kinds).toContain('housekeeping')
+  })
+})
+
+describe('uploads', () => {
+  const send = (query = '') =>
+    w.call(`POST /uploads${query}`, {
+      token,
+      payload: 'bytes',
+      headers: { 'content-type': 'application/octet-stream' },
+    })
+
+  test('are found where the answer says, and only by their tenant', async () => {
+    const { status, headers, json } = await send('?file_name=list%20%C3%BC.csv')
+    expect(status).toBe(201)
+    expect(json).toMatchObject({ state: 'stored', file_name: 'list ü.csv', size_bytes: 5 })
+    expect((await w.call(`GET ${headers['location']}`, { token })).json).toEqual(json)
+    const stranger = await w.token({ tenant_id: await w.makeTenant() })
+    expect((await w.call(`GET ${headers['location']}`, { token: stranger })).json.code).toBe('not_found')
+  })
+
+  test('need bytes, and a name that is one', async () => {
+    expect((await w.call('POST /uploads', { token })).json.code).toBe('malformed_request')
+    for (const name of ['', '%00', 'x'.repeat(256)]) {
+      expect((await send(`?file_name=${name}`)).json.code).toBe('validation_failed')
+    }
+  })
+})

@@ -1,0 +1,142 @@
+/** Settings of a tenant, and the proof that it is alone. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import { CANARY_TENANT } from './index.ts'
+
+let w: World
+let tenant_id: string
+let token: string
+
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w.close())
+beforeEach(async () => {
+  tenant_id = await w.makeTenant()
+  token = await w.token({ tenant_id, roles: ['tenant_admin'] })
+})
+
+const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
+
+describe('the profile', () => {
+  test('is read and changed member by member', async () => {
+    const before = (await call('GET /tenant')).json
+    expect(before).toMatchObject({ tenant_id, state: 'active', demo: false, time_zone: 'UTC', revision: 1 })
+    const licences = [
+      { authority: 'BaFin', kind: 'bank', reference: '123' },
+      { authority: 'FCA', kind: 'payment' },
+    ]
+    const change = { name: 'Bank', jurisdictions: ['DE', 'FR'], licences, time_zone: 'Europe/Berlin', residency: 'EU' }
+    expect((await call('PATCH /tenant', change)).json).toMatchObject({ ...change, slug: before.slug, revision: 2 })
+    const cleared = (await call('PATCH /tenant', { residency: null, jurisdictions: [] })).json
+    expect(cleared).toMatchObject({ name: 'Bank', residency: null, jurisdictions: [], licences, revision: 3 })
+    expect((await call('GET /tenant')).json).toEqual(cleared)
+  })
+
+  test.each([
+    ['nothing', {}],
+    ['a country that is none', { jurisdictions: ['Germany'] }],
+    ['a country twice', { jurisdictions: ['DE', 'DE'] }],
+    ['what is the operator’s', { slug: 'other' }],
+    ['its own suspension', { state: 'active' }],
+    ['a licence with more', { licences: [{ authority: 'A', kind: 'b', secret: 1 }] }],
+    ['a time zone of another form', { time_zone: '+01:00' }],
+  ])('%s is refused', async (_name, change) => {
+    expect((await call('PATCH /tenant', change)).json.code).toBe('validation_failed')
+  })
+
+  test('a time zone must exist', async () => {
+    const { json } = await call('PATCH /tenant', { time_zone: 'Europe/Atlantis' })
+    expect(json).toMatchObject({ status: 409, code: 'conflict', detail: expect.stringContaining('Europe/Berlin') })
+  })
+})
+
+describe('the approval policy', () => {
+  const rule = { action: 'roles', approvers: 1, role: 'tenant_admin' }
+
+  test('lists what can be governed, and is replaced as a whole', async () => {
+    const before = (await call('GET /tenant/approval-policy')).json
+    expect(before).toMatchObject({ rules: [], revision: 1 })
+    const governed = w.kernel.routes.flatMap((route) => (route.governed ? [route.governed.action] : []))
+    expect(before.actions).toEqual([...new Set(governed)].toSorted())
+    const { json } = await call('PUT /tenant/approval-policy', { rules: [rule] })
+    expect(json).toMatchObject({ rules: [rule], actions: before.actions, revision: 2 })
+    expect(json.updated_by).toMatch(/^user:/)
+    expect((await call('GET /tenant/approval-policy')).json).toEqual(json)
+  })
+
+  test('names actions that exist, each once', async () => {
+    const put = async (rules: unknown) => (await call('PUT /tenant/approval-policy', { rules })).json
+    expect((await put([rule, rule])).code).toBe('conflict')
+    expect((await put([{ ...rule, action: 'nonsense' }])).detail).toContain('nonsense')
+    expect((await put([{ ...rule, approvers: 6 }])).code).toBe('validation_failed')
+    expect((await put([{ ...rule, role: 'root' }])).code).toBe('validation_failed')
+    expect((await call('GET /tenant/approval-policy')).json.revision).toBe(1)
+  })
+
+  test('takes effect with the next request', async () => {
+    await call('PUT /tenant/approval-policy', { rules: [{ ...rule, action: 'tenant-profile' }] })
+    expect((await call('PATCH /tenant', { name: 'Waits' })).status).toBe(202)
+  })
+})
+
+describe('the retention policy', () => {
+  test('starts with the defaults, and is replaced as a whole', async () => {
+    const before = (await call('GET /tenant/retention-policy')).json
+    const names = before.classes.map(({ record_class }: { record_class: string }) => record_class)
+    expect(names).toEqual(['jobs', 'import-rejects', 'provider-payloads', 'audit'])
+    const classes = [
+      { record_class: 'jobs', keep_days: 7, basis: 'Decided.' },
+      { record_class: 'audit', keep_days: null, basis: 'For ever.' },
+    ]
+    const { json } = await call('PUT /tenant/retention-policy', { classes })
+    expect(json).toMatchObject({ classes, revision: 2 })
+    expect((await call('GET /tenant/retention-policy')).json).toEqual(json)
+  })
+
+  test('names each class once, with a reason and at least a day', async () => {
+    const kept = { record_class: 'jobs', keep_days: 7, basis: 'Decided.' }
+    const put = async (classes: unknown) => (await call('PUT /tenant/retention-policy', { classes })).json.code
+    expect(await put([kept, kept])).toBe('conflict')
+    expect(await put([{ ...kept, keep_days: 0 }])).toBe('validation_failed')
+    expect(await put([{ ...kept, basis: '' }])).toBe('validation_failed')
+    expect(await put([{ ...kept, record_class: 'Jobs' }])).toBe('validation_failed')
+  })
+})
+
+describe('the proof of isolation', () => {
+  test('tries every table and reports what happened', async () => {
+    const { status, json } = await call('POST /tenant/isolation-checks')
+    expect(status).toBe(200)
+    expect(json).toMatchObject({
+      passed: true,
+      failed: 0,
+      tenant_id,
+      canary_tenant_id: CANARY_TENANT,
+      database_role: { name: 'app', superuser: false, bypasses_row_security: false, owns_tables: false },
+      policies_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const walls = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.query<{ table_name: string }>(`select table_name from app.wall_register where kind <> 'system' order by 1`),
+    )
+    expect(json.tables.map(({ table }: { table: string }) => table)).toEqual(walls.map(({ table_name }) => table_name))
+    for (const { probes } of json.tables) {
+      expect(probes.map(({ probe }: { probe: string }) => probe)).toEqual([
+        'read',
+        'change',
+        'remove',
+        'plant',
+        'no_tenant',
+      ])
+    }
+    expect(json.probes).toBe(json.tables.length * 5)
+  })
+
+  test('leaves nothing behind, and says the same again', async () => {
+    const before = (await call('GET /tenant')).json
+    const first = (await call('POST /tenant/isolation-checks')).json
+    const second = (await call('POST /tenant/isolation-checks')).json
+    expect({ ...second, checked_at: null }).toEqual({ ...first, checked_at: null })
+    expect((await call('GET /tenant')).json).toEqual(before)
+  })
+})
