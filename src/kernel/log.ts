@@ -3,36 +3,45 @@ import pino from 'pino'
 
 export type Log = pino.Logger
 
+/** Written several lines at a time and off the main thread, yet soon enough for somebody who watches. */
+const gathered = { sync: false, minLength: 4096, periodicFlush: 100 } as const
+
 export function createLog(options: { level: string; destination?: string | undefined; name: string }): Log {
   const target = options.destination
-    ? pino.destination({ dest: options.destination, mkdir: true, mode: 0o600, sync: false })
-    : pino.destination({ dest: 1, sync: false })
+    ? pino.destination({ ...gathered, dest: options.destination, mkdir: true, mode: 0o600 })
+    : pino.destination({ ...gathered, dest: 1 })
   return pino(
     {
       level: options.level,
       base: { process: options.name, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      // A second line of defence: nothing logs these on purpose.
-      redact: {
-        paths: [
-          'authorization',
-          'headers.authorization',
-          '*.authorization',
-          'token',
-          '*.token',
-          'secret',
-          '*.secret',
-          'api_key',
-          '*.api_key',
-        ],
-        censor: '[redacted]',
-      },
+      formatters: { level: (label) => ({ level: label }), log: (facts) => withoutSecrets(facts) },
       serializers: { err: errorFacts },
     },
     target,
   )
 }
+
+const SECRETS = new Set(['authorization', 'token', 'secret', 'api_key'])
+
+/**
+ * A second line of defence: nothing logs these on purpose. It sees every line, so it copies only what it has to change; the
+ * line of a request holds nothing but words and numbers.
+ */
+function withoutSecrets(facts: Record<string, unknown>, depth = 3): Record<string, unknown> {
+  let safe = facts
+  for (const name in facts) {
+    const fact = facts[name]
+    const shown = SECRETS.has(name) ? '[redacted]' : depth > 0 && isPlain(fact) ? withoutSecrets(fact, depth - 1) : fact
+    if (shown === fact) continue
+    if (safe === facts) safe = { ...facts }
+    safe[name] = shown
+  }
+  return safe
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 interface LoggedError extends Error {
   readonly code?: string

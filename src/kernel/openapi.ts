@@ -109,6 +109,17 @@ function describe(route: Route): string {
   return lines.filter(Boolean).join('\n\n')
 }
 
+/** A stream of events is described by one of them. */
+const eventSchema: Json = {
+  type: 'object',
+  required: ['data'],
+  properties: {
+    event: { type: 'string' },
+    id: { type: 'string' },
+    data: { type: 'string', contentMediaType: 'application/json' },
+  },
+}
+
 function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
   const [status, schema] = route.reply
   const responses: Json = {}
@@ -116,7 +127,11 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
     schema === null
       ? undefined
       : isStreamed(schema)
-        ? { [schema.media_type]: { schema: { type: 'string' } } }
+        ? {
+            [schema.media_type]: {
+              schema: schema.media_type === 'text/event-stream' ? eventSchema : { type: 'string' },
+            },
+          }
         : { 'application/json': { schema: visit(schema) } }
   responses[status] = {
     description: isStreamed(schema) ? schema.description : status === 204 ? 'Done.' : route.summary,

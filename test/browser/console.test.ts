@@ -98,6 +98,33 @@ describe('signing in', () => {
     await close()
   })
 
+  inBrowser('at an identity provider, and back to the page that was asked for', async () => {
+    const { page, seen, close } = await visit(browser, base, '/favicon.svg')
+    const provider = {
+      issuer: 'https://id.example',
+      client_id: 'console',
+      authorization_endpoint: `${base}/provider/authorize`,
+      token_endpoint: `${base}/provider/token`,
+      scopes: ['openid'],
+    }
+    await page.route('**/api/auth/oidc', (route) => route.fulfill({ json: { items: [provider] } }))
+    await page.route('**/provider/authorize?*', (route) => {
+      const asked = new URL(route.request().url()).searchParams
+      const back = `${asked.get('redirect_uri')}?code=one-time&state=${encodeURIComponent(asked.get('state') ?? '')}`
+      return route.fulfill({ status: 302, headers: { location: back } })
+    })
+    await page.route('**/provider/token', (route) => route.fulfill({ json: { access_token: tara.token } }))
+    await page.goto(`${base}/users?role=viewer`)
+    await page.getByRole('button', { name: 'Sign in with id.example' }).click()
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(page.url()).toBe(`${base}/users?role=viewer`)
+    expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual(['probity.token'])
+    await page.goto(`${base}/sign-in/callback?code=again&state=forged`)
+    await page.getByRole('alert').getByText('was not started in this tab').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
   inBrowser('a session that the server has ended asks to sign in again and keeps the place', async () => {
     const ended = await person('Ella Ended', ['tenant_admin'], tara)
     const { page, close } = await at(ended, '/jobs')
@@ -113,6 +140,20 @@ describe('signing in', () => {
 })
 
 describe('users', () => {
+  inBrowser('are listed page by page', async () => {
+    const crowd = await w.makeTenant()
+    const token = await w.token({ tenant_id: crowd, roles: ['tenant_admin'] })
+    for (let i = 0; i < 53; i++) {
+      await w.call('POST /users', { token, body: { name: `Person ${i}`, email: `p${i}@example.com`, roles: [] } })
+    }
+    const { page, seen, close } = await at({ user_id: '', token }, '/users')
+    await page.getByText('50 rows shown').waitFor()
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('53 rows shown, that is all').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
   inBrowser('are invited, found by filters, and refused twice under one address', async () => {
     const { page, seen, close } = await at(tara, '/users')
     await page.getByRole('button', { name: 'Invite a user' }).click()
@@ -375,22 +416,25 @@ describe('failures', () => {
     await close()
   })
 
-  inBrowser.each([
-    [500, 'internal', 'Something went wrong on the server'],
-    [503, 'dependency_unavailable', 'The service is busy'],
-    [424, 'provider_credential_missing', 'A provider credential is missing'],
-    [412, 'precondition_failed', 'Somebody was faster'],
-  ] as const)('%i is told with advice and the id to quote', async (status, code, title) => {
+  inBrowser('other refusals are told with advice and the id to quote, and leave when asked again', async () => {
     const { page, close } = await at(tara, '/')
     await page.getByText('Signed in as Tara Admin.').waitFor()
-    await page.route('**/api/tenant', (route) => route.fulfill(answer(status, code)))
-    await areas(page).getByRole('link', { name: 'Tenant settings' }).click()
-    await heading(page, title).waitFor()
-    await page.getByText('c0ffee00-0000-7000-8000-000000000000').waitFor()
-    await shot(page, `console-${status}`)
-    await page.unroute('**/api/tenant')
-    await page.getByRole('button', { name: /^(Try again now|Reload)$/ }).click()
-    await heading(page, 'Tenant settings').waitFor()
+    for (const [status, code, title] of [
+      [500, 'internal', 'Something went wrong on the server'],
+      [503, 'dependency_unavailable', 'The service is busy'],
+      [424, 'provider_credential_missing', 'A provider credential is missing'],
+      [412, 'precondition_failed', 'Somebody was faster'],
+    ] as const) {
+      await page.route('**/api/change-requests/inbox?limit=50', (route) => route.fulfill(answer(status, code)))
+      await areas(page).getByRole('link', { name: 'Change requests' }).click()
+      await heading(page, title).waitFor()
+      await page.getByText('c0ffee00-0000-7000-8000-000000000000').waitFor()
+      await shot(page, `console-${status}`)
+      await page.unroute('**/api/change-requests/inbox?limit=50')
+      await page.getByRole('button', { name: /^(Try again now|Reload)$/ }).click()
+      await heading(page, 'Change requests').waitFor()
+      await page.reload()
+    }
     await close()
   })
 

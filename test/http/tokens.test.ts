@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '../../src/app/queries.ts'
 import { createTenant, rotateSigningKey } from '../../src/app/seed.ts'
 import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
+import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
+import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import {
   type ExternalWorld,
   type ForgeryKey,
@@ -15,9 +17,7 @@ import {
   forgedTokens,
   goodExternalToken,
   goodToken,
-} from '../../src/kernel/auth/forged-tokens.ts'
-import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
+} from '../support/forged-tokens.ts'
 import { secondProcess } from '../support/second-process.ts'
 import { type World, world } from '../support/world.ts'
 

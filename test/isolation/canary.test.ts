@@ -7,11 +7,12 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { everyone } from '../../src/kernel/auth/roles.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { type Module, type Route, tenantRoute } from '../../src/kernel/route.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import type { Example } from '../support/fixtures.ts'
 import { type Reply, type World, world } from '../support/world.ts'
@@ -129,8 +130,19 @@ const faulty: Module = {
 const logFile = path.join(os.tmpdir(), `canary-${TOKEN}.log`)
 const log = createLog({ level: 'trace', destination: logFile, name: 'canary' })
 async function readLog(): Promise<string> {
-  await new Promise<void>((resolve) => log.flush(() => resolve()))
-  return fs.readFileSync(logFile, 'utf8')
+  // Written behind our back, but in order: once the marker is there, so is everything before it.
+  const marker = uuidv7()
+  log.info(marker)
+  const arrived = () => {
+    const text = fs.readFileSync(logFile, 'utf8')
+    return text.includes(marker) && text
+  }
+  return vi.waitUntil(arrived, { timeout: 10_000, interval: 5 })
+}
+
+async function emptyLog(): Promise<void> {
+  await readLog()
+  fs.truncateSync(logFile)
 }
 
 beforeAll(async () => {
@@ -187,7 +199,7 @@ describe('another tenant', () => {
   }
 
   test('finds it in no answer of any operation', async () => {
-    fs.truncateSync(logFile)
+    await emptyLog()
     for (const route of routes) {
       const example = await exampleFor(route, other)
       const reply =
@@ -234,7 +246,7 @@ describe('another tenant', () => {
 
 describe('the owner', () => {
   test('leaves no trace of its data in the log either, whatever it does', async () => {
-    fs.truncateSync(logFile)
+    await emptyLog()
     for (const route of tenantRoutes) await send(owner, route, exampleOfOwner(route)).catch(() => {})
     const text = await readLog()
     expect(text.split('\n').length).toBeGreaterThan(tenantRoutes.length)
@@ -242,7 +254,7 @@ describe('the owner', () => {
   })
 
   test('sees nothing of it in the answer to a failure, nor does the log', async () => {
-    fs.truncateSync(logFile)
+    await emptyLog()
     for (const route of faulty.routes) {
       const reply = await send(owner, route, {})
       expect(reply.status).toBe(500)

@@ -14,24 +14,29 @@ import { swell } from './swell.ts'
 
 const ROWS = 10_000
 
-/** Statements that may read a large table from end to end, by a piece of their text, with the reason. */
-const accepted: readonly { readonly tables: readonly string[]; readonly text: string; readonly reason: string }[] = [
+/** A statement that may read a large table from end to end, by a piece of its text, with the reason. */
+interface Exception {
+  readonly tables: readonly string[]
+  readonly text: string
+  /** Only where this filter is given. */
+  readonly given?: number
+  readonly reason: string
+}
+
+const accepted: readonly Exception[] = [
   {
     tables: ['user_account', 'api_key', 'revoked_token'],
     text: `'denied', (select coalesce(jsonb_agg(d.id)`,
     reason: 'read when who may do what has changed, not for a request',
   },
-  { tables: ['user_account'], text: '$3 = any (roles)', reason: 'a tenant has thousands of people, not millions' },
+  { tables: ['user_account'], text: '$3 = any (roles)', given: 3, reason: 'a tenant has thousands of people' },
   { tables: ['user_account'], text: `'tenant_admin' = any (roles)`, reason: 'a tenant has thousands of people' },
-  { tables: ['job'], text: 'kind = $3', reason: 'jobs of a rare kind among those the retention policy keeps' },
+  { tables: ['job'], text: 'kind = $3', given: 3, reason: 'a rare kind among the jobs that retention keeps' },
   { tables: ['job'], text: 'delete from app.job', reason: 'once an hour' },
   { tables: ['revoked_token'], text: 'delete from app.revoked_token', reason: 'once an hour, from a day of rows' },
-  {
-    tables: ['change_request', 'change_approval'],
-    text: 'action = $3',
-    reason: 'people propose and approve by hand: thousands, not millions',
-  },
-  { tables: ['audit_event'], text: 'e.operation = $3', reason: 'search of the record for a rare operation' },
+  { tables: ['change_request'], text: 'action = $3', given: 3, reason: 'people propose by hand: thousands' },
+  { tables: ['change_approval'], text: 'a.approved_by = $6', given: 6, reason: 'people approve by hand: thousands' },
+  { tables: ['audit_event'], text: 'e.operation = $3', given: 3, reason: 'a search of the record for what is rare' },
   {
     tables: ['audit_event', 'audit_link'],
     text: 'select min(l.seq) as first',
@@ -43,6 +48,9 @@ const accepted: readonly { readonly tables: readonly string[]; readonly text: st
     reason: 'a verification reads the whole record',
   },
 ]
+
+const excuses = ({ text, given }: Exception, statement: Sent): boolean =>
+  statement.text.includes(text) && (given === undefined || statement.values[given - 1] !== null)
 
 interface Sent {
   readonly role: 'app' | 'worker'
@@ -204,7 +212,7 @@ describe('plans', () => {
   test('no statement reads a large table from end to end', async () => {
     const offences = new Set<string>()
     for (const statement of queries) {
-      const excused = accepted.filter(({ text }) => statement.text.includes(text)).flatMap(({ tables }) => tables)
+      const excused = accepted.filter((entry) => excuses(entry, statement)).flatMap(({ tables }) => tables)
       for (const [i, plan] of (await plansOf(statement)).entries()) {
         for (const table of scansIn(plan)) {
           if (excused.includes(table)) continue
@@ -217,7 +225,7 @@ describe('plans', () => {
   })
 
   test('every exception is about a statement that is still sent', () => {
-    const stale = accepted.filter(({ text }) => !queries.some((statement) => statement.text.includes(text)))
+    const stale = accepted.filter((entry) => !queries.some((statement) => excuses(entry, statement)))
     expect(stale).toEqual([])
   })
 })

@@ -13,6 +13,7 @@ export function AccountMenu() {
   const token = useToken()
   const navigate = useNavigate()
   const { data: me } = useQuery({ ...meQuery, enabled: token !== '', throwOnError: false })
+  const name = me?.name ?? me?.principal ?? 'somebody'
   if (token === '') {
     return (
       <ButtonLink to="/sign-in" variant="light" size="xs">
@@ -28,10 +29,10 @@ export function AccountMenu() {
           size="xs"
           leftSection={<Icon name="person" size={16} />}
           className="account"
-          aria-label="Account"
+          aria-label={`Account of ${name}`}
         >
           <Text span size="sm" truncate visibleFrom="sm">
-            {me ? (me.name ?? me.principal) : 'Account'}
+            {name}
           </Text>
         </Button>
       </Menu.Target>

@@ -57,6 +57,7 @@ export function ConflictMark({ conflicts }: { readonly conflicts: readonly strin
         tt="none"
         leftSection={<Icon name="warning" size={12} />}
         tabIndex={0}
+        role="note"
         aria-label={`${plural(conflicts.length, 'role conflict')}: ${conflicts.join(' ')}`}
       >
         {plural(conflicts.length, 'conflict')}

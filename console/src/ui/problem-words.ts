@@ -52,6 +52,7 @@ export const titles: Readonly<Record<Trouble, string>> = {
 }
 
 const ownWords: Partial<Record<Trouble, string>> = {
+  forbidden: 'Ask an administrator of your tenant if you need it.',
   missing: 'The address may be mistyped, or what was here is gone. Rows of another tenant look exactly the same.',
   stale: 'This was changed after you opened it. Reload to see the present state, then decide again.',
   offline: 'This machine has no connection. The page comes back by itself when there is one.',

@@ -1,5 +1,5 @@
 /** Instants as people read them: how long ago, with the exact time one hover or a screen reader away. */
-import { useEffect, useReducer } from 'react'
+import { useSyncExternalStore } from 'react'
 
 const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_536_000],
@@ -19,13 +19,29 @@ export function ago(at: Date, now_ms: number): string {
   return seconds < 0 ? 'just now' : 'in a moment'
 }
 
+/** One clock for all: a long list would otherwise keep hundreds of timers. */
+const TICK_MS = 10_000
+const watchers = new Set<() => void>()
+let now_ms = Date.now()
+let ticking: ReturnType<typeof setInterval> | undefined
+
+function watch(notify: () => void) {
+  watchers.add(notify)
+  ticking ??= setInterval(() => {
+    now_ms = Date.now()
+    for (const watcher of watchers) watcher()
+  }, TICK_MS)
+  return () => {
+    watchers.delete(notify)
+    if (watchers.size > 0) return
+    clearInterval(ticking)
+    ticking = undefined
+  }
+}
+
 /** The present time, read again often enough for what is shown in minutes. */
-export function useNow(interval_ms = 15_000): number {
-  const [, tick] = useReducer((count: number) => count + 1, 0)
-  useEffect(() => {
-    const timer = setInterval(tick, interval_ms)
-    return () => clearInterval(timer)
-  }, [interval_ms])
+export function useNow(): number {
+  useSyncExternalStore(watch, () => now_ms)
   return Date.now()
 }
 

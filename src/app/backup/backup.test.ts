@@ -429,9 +429,9 @@ describe('a file is refused, and nothing is written,', () => {
     const uncounted = lines.with(end, (lines[end] as string).replace('"rows":1', '"rows":2'))
     const emptied = lines.filter((_, index) => index !== end - 1)
     for (const made of [changed, swapped, uncounted, emptied])
-      await expectRefused(writeLines(made), /damaged or was altered/)
+      await expectRefused(writeLines(made), /the rows of a section are not those it was written with/)
     await expectRefused(writeLines([...lines, lines.at(-1) as string]), /do not fit together/)
-    await expectRefused(writeLines(lines.with(2, 'garbage')), /damaged or was altered/)
+    await expectRefused(writeLines(lines.with(2, 'garbage')), /a line is not as it was written|the rows of a section/)
   })
 
   test('when its bytes were flipped', async () => {
@@ -492,4 +492,17 @@ test('a forged row of another tenant is stopped by the wall, and every tenant st
   expect(states).toEqual([{ state: 'suspended' }])
   const rows = await ask(target.postgres, 'select 1 from app.user_account where tenant_id = $1', [attacker])
   expect(rows).toEqual([])
+})
+
+test('a row that does not arrive as it was is noticed before its tenant is committed', async () => {
+  const file = newFile()
+  await take(file)
+  const target = await newTarget()
+  await runAs(
+    target.postgres,
+    `create function app.meddle() returns trigger language plpgsql as $$ begin new.name := upper(new.name); return new; end $$;
+     create trigger meddle before insert on app.user_account for each row execute function app.meddle()`,
+  )
+  await expect(fill(target, file)).rejects.toThrow(/user_account of tenant .* is not what the backup holds/)
+  expect(await ask(target.postgres, 'select 1 from app.user_account')).toEqual([])
 })

@@ -4,8 +4,14 @@ import { validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  type ForgeryKey,
+  type ForgeryWorld,
+  forgedTokens,
+  goodExternalToken,
+  goodToken,
+} from '../../../test/support/forged-tokens.ts'
 import { Problem } from '../problem.ts'
-import { type ForgeryKey, type ForgeryWorld, forgedTokens, goodExternalToken, goodToken } from './forged-tokens.ts'
 import { generateSigningKey } from './token-minter.ts'
 import { createTokenVerifier, type TokenVerifier, type TrustedIssuer } from './token-verifier.ts'
 

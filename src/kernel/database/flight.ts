@@ -7,7 +7,9 @@ import { createRequire } from 'node:module'
 import type pg from 'pg'
 import { parserFor } from './wire-types.ts'
 
-const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as { prepareValue(value: unknown): unknown }
+const require = createRequire(import.meta.url)
+const { prepareValue } = require('pg/lib/utils.js') as { prepareValue(value: unknown): unknown }
+const { serialize } = createRequire(require.resolve('pg'))('pg-protocol') as { serialize: Messages }
 
 export interface Statement {
   readonly text: string
@@ -20,21 +22,29 @@ export interface FlightResult {
 }
 
 interface Field {
-  name: string
-  dataTypeID: number
+  readonly name: string
+  readonly dataTypeID: number
+}
+interface Messages {
+  close(message: { type: 'S'; name: string }): Buffer
+  parse(message: { name: string; text: string }): Buffer
+  bind(message: { statement: string; values: readonly unknown[]; valueMapper: typeof prepareValue }): Buffer
+  describe(message: { type: 'P' }): Buffer
+  execute(): Buffer
+  sync(): Buffer
 }
 interface Connection {
-  stream: { cork(): void; uncork(): void }
-  parsedStatements: Record<string, string>
-  submittedNamedStatements: Record<string, string>
-  close(message: { type: 'S'; name: string }): void
-  parse(message: { name: string; text: string }): void
-  bind(message: object): void
-  describe(message: { type: 'P'; name: string }): void
-  execute(message: { portal: string; rows: number }): void
-  sync(): void
+  readonly stream: { readonly writable: boolean; write(bytes: Buffer): void }
   sendCopyFail(text: string): void
 }
+
+interface Column {
+  readonly name: string
+  readonly parse: (text: string) => unknown
+}
+/** By name, what a connection has prepared, with its columns once they are known: these are described once, not each time. */
+type Prepared = Map<string, readonly Column[] | undefined>
+const preparedOn = new WeakMap<Connection, Prepared>()
 
 const names = new Map<string, string>()
 
@@ -48,13 +58,17 @@ function nameOf(text: string): string {
   return name
 }
 
+/** The statement is gone, or its columns have changed since it was prepared. */
+const isOutdated = (error: Error): boolean => ['26000', '0A000'].includes((error as { code?: string }).code ?? '')
+
 export class Flight {
   readonly done: Promise<FlightResult[]>
   readonly #statements: readonly Statement[]
-  readonly #named: boolean
+  readonly #names: readonly string[]
   readonly #fresh: string[] = []
   readonly #results: FlightResult[] = []
-  #fields: { name: string; parse: (text: string) => unknown }[] = []
+  #prepared: Prepared = new Map()
+  #columns: readonly Column[] | undefined
   #rows: Record<string, unknown>[] = []
   #failure: Error | undefined
   #resolve!: (results: FlightResult[]) => void
@@ -64,56 +78,60 @@ export class Flight {
 
   constructor(statements: readonly Statement[], named: boolean) {
     this.#statements = statements
-    this.#named = named
+    this.#names = statements.map(({ text }) => (named ? nameOf(text) : ''))
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
   }
 
-  /** Called by `pg` when it is this query's turn on the connection. */
+  /** Called by `pg` when it is this query's turn on the connection. Everything leaves in one write. */
   submit(connection: Connection): Error | null {
-    connection.stream.cork()
+    const known = preparedOn.get(connection)
+    if (known) this.#prepared = known
+    else preparedOn.set(connection, this.#prepared)
+    const messages: Buffer[] = []
     try {
-      for (const statement of this.#statements) this.#send(connection, statement)
+      for (const [index, statement] of this.#statements.entries()) {
+        this.#write(messages, statement, this.#names[index] as string)
+      }
     } catch (error) {
       this.#failure = error as Error
-    } finally {
-      connection.sync()
-      connection.stream.uncork()
     }
+    messages.push(serialize.sync())
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
     return null
   }
 
-  #send(connection: Connection, { text, values }: Statement): void {
-    const name = this.#named ? nameOf(text) : ''
+  #write(messages: Buffer[], { text, values }: Statement, name: string): void {
     // Values first: one that cannot be encoded must not leave a parsed statement behind.
-    const encoded = values.map(prepareValue)
-    if (name === '' || connection.submittedNamedStatements[name] === undefined) {
+    const bind = serialize.bind({ statement: name, values, valueMapper: prepareValue })
+    if (name === '' || !this.#prepared.has(name)) {
       if (name !== '') {
         // Close costs nothing when the name is unknown, and saves us when an earlier flight failed after its Parse.
-        connection.close({ type: 'S', name })
-        connection.submittedNamedStatements[name] = text
+        messages.push(serialize.close({ type: 'S', name }))
+        this.#prepared.set(name, undefined)
         this.#fresh.push(name)
       }
-      connection.parse({ name, text })
+      messages.push(serialize.parse({ name, text }))
     }
-    connection.bind({ portal: '', statement: name, values: encoded, binary: false })
-    connection.describe({ type: 'P', name: '' })
-    connection.execute({ portal: '', rows: 0 })
+    messages.push(bind)
+    if (this.#prepared.get(name) === undefined) messages.push(serialize.describe({ type: 'P' }))
+    messages.push(serialize.execute())
   }
 
-  handleRowDescription(message: { fields: Field[] }): void {
-    this.#fields = message.fields.map((field) => ({ name: field.name, parse: parserFor(field.dataTypeID) }))
+  handleRowDescription(message: { fields: readonly Field[] }): void {
+    this.#columns = message.fields.map((field) => ({ name: field.name, parse: parserFor(field.dataTypeID) }))
   }
 
-  handleDataRow(message: { fields: (string | null)[] }): void {
+  handleDataRow(message: { fields: readonly (string | null)[] }): void {
     try {
+      this.#columns ??= this.#prepared.get(this.#names[this.#results.length] as string) ?? []
       const row: Record<string, unknown> = {}
-      for (let i = 0; i < this.#fields.length; i++) {
-        const field = this.#fields[i] as { name: string; parse: (text: string) => unknown }
+      for (let i = 0; i < this.#columns.length; i++) {
+        const column = this.#columns[i] as Column
         const text = message.fields[i]
-        row[field.name] = text === null || text === undefined ? null : field.parse(text)
+        row[column.name] = text === null || text === undefined ? null : column.parse(text)
       }
       this.#rows.push(row)
     } catch (error) {
@@ -121,10 +139,12 @@ export class Flight {
     }
   }
 
-  handleCommandComplete(message: { text: string }): void {
-    const words = message.text.split(' ')
-    this.#results.push({ rows: this.#rows, command: words[0] as string, count: Number(words.at(-1)) || 0 })
-    this.#fields = []
+  handleCommandComplete({ text }: { text: string }): void {
+    const name = this.#names[this.#results.length] as string
+    if (name !== '' && this.#prepared.get(name) === undefined) this.#prepared.set(name, this.#columns ?? [])
+    const [command] = text.split(' ', 1) as [string]
+    this.#results.push({ rows: this.#rows, command, count: Number(text.slice(text.lastIndexOf(' ') + 1)) || 0 })
+    this.#columns = undefined
     this.#rows = []
   }
 
@@ -133,9 +153,9 @@ export class Flight {
     else this.#resolve(this.#results)
   }
 
-  handleError(error: Error, connection?: Connection): void {
+  handleError(error: Error): void {
     // Statements parsed in a failed flight may or may not exist on the server: forget them, Close will tidy up.
-    if (connection) for (const name of this.#fresh) delete connection.submittedNamedStatements[name]
+    for (const name of isOutdated(error) ? this.#names : this.#fresh) this.#prepared.delete(name)
     this.#reject(error)
   }
 

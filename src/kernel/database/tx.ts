@@ -37,9 +37,11 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void
 }
 
-const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
-  set_config('statement_timeout', $3, true), set_config('idle_in_transaction_session_timeout', $4, true)`
-const CONTEXT_READ_ONLY = `${CONTEXT}, set_config('transaction_read_only', 'on', true)`
+const WHO = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
+  set_config('statement_timeout', $3, true)`
+const CONTEXT = `${WHO}, set_config('idle_in_transaction_session_timeout', $3, true)`
+/** Begun and ended by its one flight, such a transaction is never idle. */
+const CONTEXT_READ_ONLY = `${WHO}, set_config('transaction_read_only', 'on', true)`
 const COMMIT: Statement = { text: 'commit', values: [] }
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
@@ -105,9 +107,8 @@ export class Database {
     return this.#pool.end()
   }
 
-  #context(scope: Scope, text: string): Statement {
-    const timeout = String(this.#options.statement_timeout_ms)
-    return { text, values: [scope.tenant_id, scope.actor, timeout, timeout] }
+  #context({ tenant_id, actor }: Scope, text: string): Statement {
+    return { text, values: [tenant_id, actor, this.#options.statement_timeout_ms] }
   }
 
   async #withClient<T>(scope: Scope, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {

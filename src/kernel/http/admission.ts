@@ -82,7 +82,7 @@ const REFUSED = /;\s*q=0(\.0{0,3})?\s*(;|$)/i
 
 /** 406 unless the caller takes what the operation sends. */
 export function expectAcceptable(accept: string | undefined, mediaType: string): void {
-  if (accept === undefined || accept === '') return
+  if (accept === undefined || accept === '' || accept === '*/*' || accept === mediaType) return
   const [type] = mediaType.split('/') as [string]
   const wanted = accept
     .split(',')

@@ -17,6 +17,7 @@ import type { AdmissionDeps } from './admission.ts'
 import { createAdmission, expectAcceptable, expectRole } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
 import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
+import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
 import { failValidation, faultsOf } from './validation.ts'
@@ -46,10 +47,14 @@ interface Visit {
   input: Awaited<ReturnType<ReturnType<typeof createAdmission>>> | undefined
   /** RateLimit headers, for whatever the answer will be. */
   headers: Record<string, string>
-  readonly abort: AbortController
+  readonly abort: LateAbort
 }
-const visits = new WeakMap<FastifyRequest, Visit>()
-const visitOf = (request: FastifyRequest): Visit => visits.get(request) as Visit
+declare module 'fastify' {
+  interface FastifyRequest {
+    visit: Visit | null
+  }
+}
+const visitOf = (request: FastifyRequest): Visit => request.visit as Visit
 
 export const JSON_LIMIT_BYTES = 1024 * 1024
 
@@ -74,7 +79,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   })
   const baseHeaders = createBaseHeaders(options.cors)
   const mounted: Mounted[] = []
-  const running = new Set<AbortController>()
+  const running = new Set<LateAbort>()
   let draining = false
   let closing = false
 
@@ -86,7 +91,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     keepAliveTimeout: 72_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    trustProxy: (_address: string, hop: number) => hop < options.trusted_proxies,
+    trustProxy: options.trusted_proxies > 0 && ((_address: string, hop: number) => hop < options.trusted_proxies),
     // As long as the headers may be: how long an identifier may be is the schema's to say, in its turn.
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false, querystringParser: () => ({}) },
     // Node would refuse a missing Host with an empty answer, and look for slow requests only every 30 s.
@@ -98,6 +103,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       void sendProblem(request as FastifyRequest, reply as unknown as FastifyReply, error)
     },
   })
+  app.decorateRequest('visit', null)
   app.server.headersTimeout = 10_000
   // An expectation we do not know may be ignored; Node's own answer would be a 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -108,7 +114,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
 
   function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
     let problem = problemFrom(error)
-    const visit = visits.get(request)
+    const { visit } = request
     if (strict && visit?.route && !codesOf(visit.route).has(problem.code)) {
       error = new Error(`${visit.route.id} answered the undeclared problem ${problem.code}`, { cause: error })
       problem = new Problem('internal')
@@ -138,9 +144,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       principal: undefined,
       input: undefined,
       headers: {},
-      abort: new AbortController(),
+      abort: new LateAbort(),
     }
-    visits.set(request, visit)
+    request.visit = visit
     running.add(visit.abort)
     baseHeaders(request.headers.origin, reply)
     reply.header('x-request-id', request.id)
@@ -237,7 +243,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       handler: async (request, reply) => {
         const visit = visitOf(request)
         const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
-        const inputs = readInputs(route, request, visit.abort.signal)
+        const inputs = readInputs(route, request, visit.abort)
         const outcome = visit.input
           ? await dispatch(route, visit.input.actor, inputs, key)
           : await dispatchPublic(route, inputs)
@@ -280,7 +286,7 @@ function send(route: Route, request: FastifyRequest, reply: FastifyReply, outcom
     return reply.status(304).send()
   }
   if (outcome.body === undefined) return reply.send()
-  const next = route.method === 'GET' ? nextLink(request, outcome.body) : undefined
+  const next = route.method === 'GET' && route.query ? nextLink(request, outcome.body) : undefined
   if (next) reply.header('link', next)
   return reply
     .header('content-type', 'application/json; charset=utf-8')
@@ -309,11 +315,11 @@ function matches(header: string | undefined, etag: string): boolean {
 }
 
 /** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
-function readInputs(route: Route, request: FastifyRequest, signal: AbortSignal): Inputs {
+function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): Inputs {
   const { url, body } = request
   const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
   const query = route.query ? decodeQuery(route.query as never, raw) : undefined
-  const [unknown] = route.query ? [] : splitQuery(raw).keys()
+  const [unknown] = route.query || raw === '' ? [] : splitQuery(raw).keys()
   if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
   const faults: ProblemError[] = []
   if (route.params) faults.push(...faultsOf('path', route.params, request.params))
@@ -329,7 +335,9 @@ function readInputs(route: Route, request: FastifyRequest, signal: AbortSignal):
   const ifMatch = request.headers['if-match']
   const facts: RequestFacts = {
     id: request.id,
-    signal,
+    get signal() {
+      return abort.signal
+    },
     if_match: ifMatch === undefined ? undefined : etagsIn(ifMatch),
     address: request.ip,
     stream: route.bytes ? (body as Readable | undefined) : undefined,

@@ -1,9 +1,11 @@
 /** The changes that wait for a decision by whoever looks. */
 import { Skeleton, Text } from '@mantine/core'
+import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 import { PageLink } from '../../ui/link.tsx'
 import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
 import { When } from '../../ui/when.tsx'
 import { operationWords } from '../../ui/words.ts'
@@ -11,10 +13,11 @@ import { operationWords } from '../../ui/words.ts'
 const SHOWN = 5
 
 export function Inbox() {
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['change-requests', 'home'],
     queryFn: ({ signal }) => probity.GET('/api/change-requests/inbox', { params: { query: { limit: SHOWN } }, signal }),
     refetchInterval: 15_000,
+    throwOnError: false,
   })
   return (
     <Section
@@ -25,7 +28,8 @@ export function Inbox() {
         </PageLink>
       }
     >
-      {data === undefined && <Skeleton height={60} />}
+      <ProblemNote problem={isProblem(error) ? error : null} />
+      {data === undefined && error === null && <Skeleton height={60} />}
       {data?.items.length === 0 && (
         <Text size="sm" c="dimmed">
           Nothing waits for you.

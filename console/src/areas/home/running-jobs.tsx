@@ -1,11 +1,13 @@
 /** Long work under way, with its progress as it goes. */
 import { Skeleton, Stack, Text } from '@mantine/core'
+import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { JobProgress } from '../../ui/job-progress.tsx'
 import { PageLink } from '../../ui/link.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
 import { sentence } from '../../ui/words.ts'
-import { JobProgress } from '../jobs/job-progress.tsx'
 
 const interval_ms = 2000
 
@@ -17,11 +19,12 @@ async function unfinished(signal: AbortSignal) {
 }
 
 export function RunningJobs() {
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['jobs', 'unfinished'],
     queryFn: ({ signal }) => unfinished(signal),
     refetchInterval: interval_ms,
     staleTime: 0,
+    throwOnError: false,
   })
   return (
     <Section
@@ -32,7 +35,8 @@ export function RunningJobs() {
         </PageLink>
       }
     >
-      {data === undefined && <Skeleton height={60} />}
+      <ProblemNote problem={isProblem(error) ? error : null} />
+      {data === undefined && error === null && <Skeleton height={60} />}
       {data?.length === 0 && (
         <Text size="sm" c="dimmed">
           No job is queued or running.

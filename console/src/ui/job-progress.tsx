@@ -1,7 +1,7 @@
 /** How far a job is: a bar where the end is known, words in any case. */
 import { Group, Progress, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { StateBadge } from '../../ui/badges.tsx'
+import { StateBadge } from './badges.tsx'
 
 export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
   const { done, total, unit } = job.progress

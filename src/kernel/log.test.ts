@@ -1,0 +1,45 @@
+/** What reaches the log file: whole lines, and no secret however it is wrapped. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { createLog } from './log.ts'
+
+async function written(write: (log: ReturnType<typeof createLog>) => void): Promise<Record<string, unknown>[]> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-log-'))
+  const destination = path.join(folder, 'log.txt')
+  try {
+    const log = createLog({ level: 'info', destination, name: 'test' })
+    write(log)
+    await promisify(log.flush.bind(log))()
+    const lines = fs.readFileSync(destination, 'utf8').trimEnd().split('\n')
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  } finally {
+    fs.rmSync(folder, { recursive: true })
+  }
+}
+
+test('secrets are blotted out at every depth, and the object that was logged is left as it was', async () => {
+  const facts = {
+    token: 'canary',
+    headers: { authorization: 'canary', host: 'here' },
+    deep: { er: { api_key: 'canary' } },
+  }
+  const before = structuredClone(facts)
+  const [line] = await written((log) => log.info(facts, 'seen'))
+  expect(JSON.stringify(line)).not.toContain('canary')
+  expect(line).toMatchObject({
+    token: '[redacted]',
+    headers: { authorization: '[redacted]', host: 'here' },
+    msg: 'seen',
+  })
+  expect(facts).toEqual(before)
+})
+
+test('a circle in what is logged does no harm', async () => {
+  const circle: Record<string, unknown> = { name: 'round' }
+  circle['again'] = circle
+  const [line] = await written((log) => log.info({ circle }, 'seen'))
+  expect(line).toMatchObject({ circle: { name: 'round' } })
+})
