@@ -11,7 +11,7 @@ import type pg from 'pg'
 import { type Child, startChild } from './child.ts'
 
 const folder = path.join(os.tmpdir(), 'postgraphile-bench')
-const packages = { postgraphile: '5.1.5', node: '22.23.3', jose: '6.2.17' }
+const packages = { postgraphile: '5.1.5', node: '22.23.3', jsonwebtoken: '9.0.3' }
 export const postgraphileVersion = `PostGraphile ${packages.postgraphile} on Node ${packages.node}`
 
 async function install(): Promise<void> {
@@ -28,7 +28,7 @@ async function install(): Promise<void> {
 
 export async function startPostgraphile(
   projectRoot: string,
-  order: { database: pg.PoolConfig; public_keys: readonly object[] },
+  order: { database: pg.PoolConfig; public_keys: readonly object[]; keep_tokens: boolean },
 ): Promise<Child<{ port: number }>> {
   await install()
   const script = path.join(folder, 'server.mjs')

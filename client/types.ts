@@ -312,6 +312,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Identity providers at which people can sign in to the console
+         * @description Public clients with PKCE, as the operator configured them. Empty when there are none.
+         */
+        get: operations["listSignInProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/permissions": {
         parameters: {
             query?: never;
@@ -1295,6 +1315,16 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** SignInProviders */
+        SignInProviders: {
+            items: {
+                issuer: string;
+                client_id: string;
+                authorization_endpoint: string;
+                token_endpoint: string;
+                scopes: string[];
+            }[];
+        };
         /** Permission */
         Permission: {
             allowed: boolean;
@@ -2182,6 +2212,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Jwks"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSignInProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Identity providers at which people can sign in to the console */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInProviders"];
                 };
             };
             /** @description A problem. */
@@ -3374,7 +3433,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        event?: string;
+                        id?: string;
+                        data: string;
+                    };
                 };
             };
             /** @description A problem. */

@@ -27,6 +27,8 @@ create table app.user_account (
 );
 select app.wall('app.user_account', 'tenant');
 create index user_account_created_idx on app.user_account (tenant_id, created_at, user_id);
+-- The deny set reads these three whenever who may do what has changed.
+create index user_account_inactive_idx on app.user_account (tenant_id) where state = 'inactive';
 create trigger user_account_epoch after update of state, roles on app.user_account
   for each row when (old.state is distinct from new.state or old.roles is distinct from new.roles)
   execute function app.bump_access_epoch();
@@ -51,6 +53,7 @@ create table app.api_key (
 );
 select app.wall('app.api_key', 'tenant');
 create index api_key_created_idx on app.api_key (tenant_id, created_at, key_id);
+create index api_key_revoked_idx on app.api_key (tenant_id, revoked_at) where state = 'revoked';
 create trigger api_key_epoch after update of state, roles on app.api_key
   for each row when (old.state is distinct from new.state or old.roles is distinct from new.roles)
   execute function app.bump_access_epoch();
@@ -80,6 +83,7 @@ create table app.revoked_token (
   constraint revoked_token_tenant_fkey foreign key (tenant_id) references app.tenant (tenant_id)
 );
 select app.wall('app.revoked_token', 'tenant');
+create index revoked_token_expires_idx on app.revoked_token (tenant_id, expires_at);
 create trigger revoked_token_epoch after insert on app.revoked_token
   for each row execute function app.bump_access_epoch();
 

@@ -46,6 +46,7 @@ create index job_due_idx on app.job (tenant_id, run_at, job_id) where state = 'q
 -- Apart from the one above, so that a claim cannot be planned as a sort of everything that is unfinished.
 create index job_running_idx on app.job (tenant_id) where state = 'running';
 create index job_lease_idx on app.job (lease_until) where state = 'running';
+create index job_finished_idx on app.job (tenant_id, finished_at) where finished_at is not null;
 create index job_listing_idx on app.job (tenant_id, created_at, job_id);
 
 create table app.job_schedule (

@@ -41,6 +41,7 @@ export interface RuntimeOptions {
   readonly pool_size: number
   readonly prepared_statements: boolean
   readonly statement_timeout_ms: number
+  readonly wait_ms?: number
   readonly upload_max_bytes: number
   /** Replies are checked against their declaration, undeclared problems are errors: on in tests. */
   readonly strict: boolean
@@ -59,6 +60,7 @@ export interface Runtime {
   close(): Promise<void>
 }
 
+/** Who finds no free connection for longer than this is told that the service is busy. */
 const WAIT_MS = 2000
 const USAGE_EVERY_MS = 5000
 /** A heartbeat must not wait for a claim: two are used, since the gate gives one tenant, here the system's, half of them. */
@@ -74,7 +76,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       max,
       prepared: options.prepared_statements,
       statement_timeout_ms: options.statement_timeout_ms,
-      wait_ms: WAIT_MS,
+      wait_ms: options.wait_ms ?? WAIT_MS,
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
     })
   const database = connect(options.connections.app, options.pool_size)

@@ -121,4 +121,16 @@ describe('leaving', () => {
     await closing
     await v.close()
   })
+
+  test('a stream that began before comes to its end, and its connection does not hold the process back', async () => {
+    const v = await leaving()
+    const base = await v.listen()
+    const headers = { authorization: `Bearer ${await v.token()}` }
+    const stream = await fetch(`${base}/api/rehearsal/streams`, { headers })
+    expect(stream.headers.get('connection')).toBe('keep-alive')
+    const closing = v.server.close()
+    expect(await stream.text()).toBe('hello goodbye')
+    await closing
+    await v.close()
+  })
 })

@@ -13,6 +13,7 @@ import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { type ForgeryWorld, goodToken } from '../support/forged-tokens.ts'
 import { rawHttp, requestLines } from '../support/raw-http.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
+import { secondProcess } from '../support/second-process.ts'
 import { type World, world } from '../support/world.ts'
 
 interface Seen {
@@ -33,6 +34,8 @@ let forgery: ForgeryWorld
 
 beforeAll(async () => {
   w = await world({
+    // Short enough to be waited for, in the one case that waits in vain.
+    wait_ms: 2000,
     modules: [...modules, rehearsal.module],
     issuers: [
       {
@@ -228,6 +231,12 @@ const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
     vi.restoreAllMocks()
     return seen
   },
+  not_finished: async () => {
+    // No worker runs here: the export stays queued.
+    const token = await w.token({ roles: ['auditor'] })
+    const { json: job } = await w.call('POST /audit/exports', { token, body: {} })
+    return call(`GET ${job.resource}/content`, { token })
+  },
   concurrency_limited: async () => {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
@@ -236,17 +245,25 @@ const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
   overloaded: async () => {
-    // One tenant may hold half of the six connections; the fourth request waits its two seconds in vain.
-    return duringMark(worker, ['a', 'b', 'c'], () =>
-      call('POST /rehearsal/marks', { token: worker, body: { name: 'd' } }),
-    )
+    // One tenant may hold half of the two connections; who comes second waits in vain.
+    const small = await secondProcess(w, { modules: [...modules, rehearsal.module], pool_size: 2, wait_ms: 1000 })
+    const gate = rehearsal.hold('held')
+    const headers = { authorization: `Bearer ${worker}` }
+    const payload = { name: 'held' }
+    const first = small.server.app.inject({ method: 'POST', url: '/api/rehearsal/marks', headers, payload })
+    // Fastify begins an injected request only when its answer is asked for.
+    const held = Promise.resolve(first)
+    await gate.arrived
+    const { status, headers: answered, json } = await small.get('/api/auth/me', worker)
+    gate.release()
+    await held
+    await small.close()
+    return { status, type: answered['content-type'], retry_after: answered['retry-after'], body: json }
   },
 }
 
 /** Nothing that exists today can answer these. Whoever builds what can, moves the code up and provokes it. */
 const notYetReachable: Partial<Record<ProblemCode, string>> = {
-  not_finished:
-    'results are read from resources that jobs make; the first such resource comes with reference-data imports',
   provider_credential_missing: 'there is no operation that calls an external provider yet',
   plugin_invalid: 'there are no plugins yet',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',

@@ -155,7 +155,7 @@ function door(): { readonly opened: Promise<void>; open(): void } {
 
 describe('the gate', () => {
   test('one tenant holds at most half; the rest of its requests are told 503, others come in', async () => {
-    const database = open({ max: 4, wait_ms: 200 })
+    const database = open({ max: 4, wait_ms: 1000 })
     const [first, second] = tenants.map(scopeOf) as [Scope, Scope]
     const gate = door()
     let inside = 0
@@ -184,7 +184,7 @@ describe('the gate', () => {
   })
 
   test('a full pool tells the next tenant 503, and lets in who waits as soon as a place is free', async () => {
-    const database = open({ max: 2, wait_ms: 200 })
+    const database = open({ max: 2, wait_ms: 1000 })
     const [first, second, third] = tenants.map(scopeOf) as [Scope, Scope, Scope]
     const gates = [door(), door()] as const
     const holding = [first, second].map((scope, i) =>

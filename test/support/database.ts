@@ -62,7 +62,7 @@ async function prepare(as: (role: RoleName) => pg.ClientConfig): Promise<void> {
   await owner.end()
   await migrate(as('migrator'), readMigrations(path.join(projectRoot, 'db/migrations')))
   const connect = (role: RoleName) =>
-    new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 })
+    new Database({ connection: as(role), max: 2, prepared: false, statement_timeout_ms: 60_000, wait_ms: 60_000 })
   const app = connect('app')
   const steward = connect('steward')
   const context = { app, steward, keyring: createKeyring(TEST_MASTER_KEY), modules, project_root: projectRoot }

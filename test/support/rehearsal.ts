@@ -4,7 +4,7 @@
  */
 import type { Tx } from '../../src/kernel/database/tx.ts'
 import { fail } from '../../src/kernel/problem.ts'
-import { type Module, publicRoute, tenantRoute } from '../../src/kernel/route.ts'
+import { type Module, publicRoute, streamed, tenantRoute } from '../../src/kernel/route.ts'
 import { closed, Id, text } from '../../src/kernel/schema.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { useUpload } from '../../src/modules/system/index.ts'
@@ -118,6 +118,22 @@ export function createRehearsal() {
         await new Promise<void>((resolve) => request.signal.addEventListener('abort', () => resolve(), { once: true }))
         return { name: query.name }
       }),
+
+      tenantRoute('GET /rehearsal/streams', {
+        id: 'streamWait',
+        summary: 'Says something, then nothing more until it is told to stop',
+        roles,
+        tx: 'self',
+        reply: [200, streamed('text/plain', 'Two words.')],
+      }).handle(async ({ request }) =>
+        (async function* () {
+          yield 'hello '
+          await new Promise<void>((resolve) =>
+            request.signal.addEventListener('abort', () => resolve(), { once: true }),
+          )
+          yield 'goodbye'
+        })(),
+      ),
 
       tenantRoute('POST /rehearsal/uses/:upload_id', {
         id: 'createUse',

@@ -28,6 +28,7 @@ export async function secondProcess(w: World, change: Partial<RuntimeOptions> = 
   const server = await runtime.createServer()
   return {
     runtime,
+    server,
     get: async (url: string, token?: string) => {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
       const reply = await server.app.inject({ url, headers })

@@ -136,7 +136,7 @@ beforeAll(async () => {
   two = await ExampleTenant.create(w)
   for (const tenant of [one, two]) {
     await tenant.plant()
-    await Promise.all([tenant.key(), tenant.upload(), tenant.endedJob(), tenant.changeRequest()])
+    for (const make of [tenant.key, tenant.upload, tenant.endedJob, tenant.changeRequest]) await make()
   }
   const odd = 'tab\t, quote ", backslash \\, line\nend, é, 漢字, 👩🏽‍💻, \u2028'
   await w.call('POST /users', {

@@ -4,13 +4,16 @@ import type { Tx } from '../../kernel/database/tx.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
 import { isTerminal, JobView } from '../../kernel/job/view.ts'
 import { page } from '../../kernel/page.ts'
-import { fail } from '../../kernel/problem.ts'
+import { fail, Problem } from '../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
 const WATCH_MS = 8000
 const LOOK_EVERY_MS = 200
 const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
+
+/** No connection was free: no reason to end a wait that has time left. */
+const isBusy = (error: unknown): boolean => error instanceof Problem && error.code === 'overloaded'
 
 /** Looks until the job has moved past `revision`, the time is up or the client has gone. No transaction is open in between. */
 async function watch(
@@ -24,7 +27,7 @@ async function watch(
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(LOOK_EVERY_MS, Math.max(1, until_ms - performance.now()))),
     )
-    job = await look()
+    job = await look().catch((error) => (isBusy(error) ? job : Promise.reject(error)))
   }
   return job
 }
