@@ -496,13 +496,8 @@ describe('without a mouse', () => {
 })
 
 describe('on any screen', () => {
-  inBrowser.each([
-    ['light', wide],
-    ['dark', wide],
-    ['light', phone],
-    ['dark', phone],
-  ] as const)('pages fit and keep their landmarks (%s, %o)', async (colorScheme, viewport) => {
-    const { page, seen, close } = await at(tara, '/', { colorScheme, viewport })
+  inBrowser.each([wide, phone])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
+    const { page, seen, close } = await at(tara, '/', { viewport })
     const places = [
       '/',
       '/users',
@@ -517,11 +512,16 @@ describe('on any screen', () => {
       await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
       expect(await page.getByRole('banner').count()).toBe(1)
       expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
-      const name = place
-        .replaceAll(/[0-9a-f-]{36}|[?/=]/g, '-')
-        .replaceAll(/-+/g, '-')
-        .replaceAll(/^-|-$/g, '')
-      await shot(page, `console-page-${name || 'home'}-${colorScheme}-${viewport.width}`)
+      const name =
+        place
+          .replaceAll(/[0-9a-f-]{36}/g, 'one')
+          .replaceAll(/[?/=]+/g, '-')
+          .slice(1) || 'home'
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        await shot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
+      }
     }
     if (viewport === phone) {
       await page.getByRole('button', { name: 'Navigation' }).click()

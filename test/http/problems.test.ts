@@ -13,7 +13,6 @@ import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { type ForgeryWorld, goodToken } from '../support/forged-tokens.ts'
 import { rawHttp, requestLines } from '../support/raw-http.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
-import { secondProcess } from '../support/second-process.ts'
 import { type World, world } from '../support/world.ts'
 
 interface Seen {
@@ -245,20 +244,10 @@ const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
   overloaded: async () => {
-    // One tenant may hold half of the two connections; who comes second waits in vain.
-    const small = await secondProcess(w, { modules: [...modules, rehearsal.module], pool_size: 2, wait_ms: 1000 })
-    const gate = rehearsal.hold('held')
-    const headers = { authorization: `Bearer ${worker}` }
-    const payload = { name: 'held' }
-    const first = small.server.app.inject({ method: 'POST', url: '/api/rehearsal/marks', headers, payload })
-    // Fastify begins an injected request only when its answer is asked for.
-    const held = Promise.resolve(first)
-    await gate.arrived
-    const { status, headers: answered, json } = await small.get('/api/auth/me', worker)
-    gate.release()
-    await held
-    await small.close()
-    return { status, type: answered['content-type'], retry_after: answered['retry-after'], body: json }
+    // One tenant may hold half of the six connections; the fourth request waits in vain.
+    return duringMark(worker, ['a', 'b', 'c'], () =>
+      call('POST /rehearsal/marks', { token: worker, body: { name: 'd' } }),
+    )
   },
 }
 
