@@ -127,6 +127,7 @@ create table app.api_key (
   constraint api_key_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'revoked'::text])))
 );
 CREATE INDEX api_key_created_idx ON app.api_key USING btree (tenant_id, created_at, key_id);
+CREATE INDEX api_key_revoked_idx ON app.api_key USING btree (tenant_id, revoked_at) WHERE (state = 'revoked'::text);
 create policy open on app.api_key as permissive for all using (true) with check (true);
 create policy wall on app.api_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER api_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.api_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -371,9 +372,10 @@ create table app.job (
   constraint job_state_ck CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX job_due_idx ON app.job USING btree (tenant_id, run_at, job_id) WHERE (state = 'queued'::text);
+CREATE INDEX job_finished_idx ON app.job USING btree (tenant_id, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX job_lease_idx ON app.job USING btree (lease_until) WHERE (state = 'running'::text);
 CREATE INDEX job_listing_idx ON app.job USING btree (tenant_id, created_at, job_id);
-CREATE INDEX job_unfinished_idx ON app.job USING btree (tenant_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX job_running_idx ON app.job USING btree (tenant_id) WHERE (state = 'running'::text);
 create policy open on app.job as permissive for all using (true) with check (true);
 create policy wall on app.job as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER job_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -443,6 +445,7 @@ create table app.revoked_token (
   constraint revoked_token_pkey PRIMARY KEY (tenant_id, token_id),
   constraint revoked_token_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
 );
+CREATE INDEX revoked_token_expires_idx ON app.revoked_token USING btree (tenant_id, expires_at);
 create policy open on app.revoked_token as permissive for all using (true) with check (true);
 create policy wall on app.revoked_token as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER revoked_token_actor BEFORE INSERT OR DELETE OR UPDATE ON app.revoked_token FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -590,6 +593,7 @@ create table app.user_account (
   constraint user_account_state_ck CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'inactive'::text])))
 );
 CREATE INDEX user_account_created_idx ON app.user_account USING btree (tenant_id, created_at, user_id);
+CREATE INDEX user_account_inactive_idx ON app.user_account USING btree (tenant_id) WHERE (state = 'inactive'::text);
 create policy open on app.user_account as permissive for all using (true) with check (true);
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
