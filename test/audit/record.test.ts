@@ -4,6 +4,7 @@ import { sealTenant } from '../../src/kernel/audit/sealer.ts'
 import type { Route } from '../../src/kernel/route.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
+import { sealCompletely } from '../support/sealing.ts'
 import { type World, world } from '../support/world.ts'
 
 let w: World
@@ -112,7 +113,7 @@ describe('one change, one event', () => {
     const seal = () =>
       w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, w.kernel.audit))
     await Promise.all([seal(), seal(), seal()])
-    await seal()
+    await sealCompletely(w, t)
     const total = (await events()).length
     const rows = await t.write((tx) =>
       tx.query<{ seq: number; prev_hash: string; hash: string }>(

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyExport } from '../../src/kernel/audit/export-file.ts'
 import type { Verification } from '../../src/kernel/audit/verify.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
+import { sealCompletely } from '../support/sealing.ts'
 import { tamper, tamperings } from '../support/tampering.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -26,7 +27,7 @@ afterAll(async () => {
   await w.close()
 })
 
-const sealAll = () => w.runtime.createSealer().pass()
+const sealAll = () => sealCompletely(w, t)
 
 async function runJob(at: string, body: unknown = {}) {
   const token = await t.token()
@@ -99,13 +100,14 @@ describe('verification', () => {
     await isOpen
     const other = await ExampleTenant.create(w)
     await other.newUser()
-    await sealAll()
+    await w.runtime.createSealer().pass()
     const links = await other.write((tx) =>
       tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
     )
     expect(links).toHaveLength(0)
     release()
     await slow
+    await sealCompletely(w, other)
     await sealAll()
     const later = await other.write((tx) =>
       tx.query('select 1 from app.audit_link where tenant_id = $1', [other.tenant_id]),
@@ -120,8 +122,8 @@ describe('export', () => {
   test('verifies offline, and notices what was done to the file', async () => {
     const fresh = await ExampleTenant.create(w)
     for (let i = 0; i < 5; i++) await fresh.newUser()
-    await sealAll()
     t = fresh
+    await sealAll()
     const { resource } = await runJob('POST /audit/exports')
     const token = await t.token()
     const content = await w.call(`GET ${resource.content}`, { token })

@@ -1,5 +1,5 @@
 /** Probes, readiness, and leaving: a process that is told to stop finishes what it began and says so at once. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
 import { secondProcess } from '../support/second-process.ts'
@@ -126,9 +126,12 @@ describe('leaving', () => {
     const v = await leaving()
     const base = await v.listen()
     const headers = { authorization: `Bearer ${await v.token()}` }
-    const stream = await fetch(`${base}/api/rehearsal/streams`, { headers })
+    const gate = rehearsal.hold('stream')
+    const stream = await fetch(`${base}/api/rehearsal/streams?name=stream`, { headers })
     expect(stream.headers.get('connection')).toBe('keep-alive')
     const closing = v.server.close()
+    await vi.waitFor(() => expect(fetch(`${base}/api/health`)).rejects.toThrow('fetch failed'))
+    gate.release()
     expect(await stream.text()).toBe('hello goodbye')
     await closing
     await v.close()

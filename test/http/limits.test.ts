@@ -15,7 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 beforeEach(() => {
-  now_ms = performance.now()
+  // Whole milliseconds: adding a second to a fraction may round to a hair less than a second.
+  now_ms = Math.ceil(performance.now())
   clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
 })
 afterEach(() => clock.mockRestore())

@@ -120,17 +120,16 @@ export function createRehearsal() {
       }),
 
       tenantRoute('GET /rehearsal/streams', {
-        id: 'streamWait',
-        summary: 'Says something, then nothing more until it is told to stop',
+        id: 'streamPause',
+        summary: 'Says something, then nothing more while its name is held',
         roles,
         tx: 'self',
+        query: Named,
         reply: [200, streamed('text/plain', 'Two words.')],
-      }).handle(async ({ request }) =>
+      }).handle(async ({ query }) =>
         (async function* () {
           yield 'hello '
-          await new Promise<void>((resolve) =>
-            request.signal.addEventListener('abort', () => resolve(), { once: true }),
-          )
+          await pass(query.name)
           yield 'goodbye'
         })(),
       ),

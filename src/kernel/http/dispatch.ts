@@ -93,7 +93,9 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     const scope: Scope = { tenant_id: actor.tenant_id, actor: actor.principal }
     const { transactions } = kernel
     const notes = new CollectedNotes(kernel.audit)
-    const common = { ...inputs, actor, kernel, audit: notes }
+    const { params, query, body, request } = inputs
+    // Written out: spreading these, once for each request, was dearer than validating them.
+    const given = (tx: Tx) => ({ params, query, body, request, actor, kernel, audit: notes, tx })
     const idempotency: Idempotency | undefined =
       route.method === 'POST' && idempotencyKey !== undefined
         ? { principal: actor.principal, operation: route.id, key: idempotencyKey, secret: route.secret ?? false }
@@ -101,19 +103,19 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     if (route.tx === 'write') {
       const fingerprint = idempotency
         ? fingerprintOf(idempotency_key, {
-            params: inputs.params ?? null,
-            query: inputs.query ?? null,
-            body: inputs.body ?? null,
+            params: params ?? null,
+            query: query ?? null,
+            body: body ?? null,
           })
         : ''
       const answer = await transactions.write(scope, (tx) =>
-        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle({ ...common, tx }), notes),
+        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle(given(tx)), notes),
       )
       if (route.starts) kernel.jobs.nudge()
       return answer
     }
-    if (route.tx === 'self') return runSelf(route, scope, common, notes, idempotency)
-    const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle({ ...common, tx }))
+    if (route.tx === 'self') return runSelf(route, actor, scope, inputs, notes, idempotency)
+    const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle(given(tx)))
     // A read of something sensitive is itself recorded, before anything of it leaves.
     if (route.audited) await transactions.write(scope, async (tx) => record(tx, route, inputs, value, notes.detail))
     return outcomeOf(route, value)
@@ -127,8 +129,9 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
 
   async function runSelf(
     route: Route,
+    actor: Actor,
     scope: Scope,
-    common: Inputs,
+    inputs: Inputs,
     notes: CollectedNotes,
     idempotency: Idempotency | undefined,
   ): Promise<Outcome> {
@@ -136,14 +139,17 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
     let settled: Answer | undefined
     const value = await route.handle({
-      ...common,
+      ...inputs,
+      actor,
+      kernel,
+      audit: notes,
       read: <T>(body: (tx: Tx) => Promise<T>) => transactions.read(scope, body),
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
       settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
         settled = await transactions.write(scope, (tx) =>
           once(tx, idempotency, fingerprint, async () => {
             const made = await body(tx)
-            record(tx, route, common, made, notes.detail)
+            record(tx, route, inputs, made, notes.detail)
             return present(route, made)
           }),
         )

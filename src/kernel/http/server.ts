@@ -81,7 +81,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const mounted: Mounted[] = []
   const running = new Set<LateAbort>()
   let draining = false
-  let closing = false
 
   const app = Fastify({
     logger: false,
@@ -173,8 +172,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
     if (!reply.raw.writableEnded) visit.abort.abort()
     running.delete(visit.abort)
-    // A stream that began before still promised to keep its connection.
-    if (closing) setImmediate(() => app.server.closeIdleConnections())
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     // The caller went away before the answer was complete.
@@ -247,7 +244,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         const outcome = visit.input
           ? await dispatch(route, visit.input.actor, inputs, key)
           : await dispatchPublic(route, inputs)
-        reply.headers({ ...visit.headers, ...farewell() })
+        reply.headers(visit.headers).headers(farewell())
         return send(route, request, reply, outcome)
       },
     })
@@ -268,7 +265,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     },
     close: async () => {
       draining = true
-      closing = true
       // Whoever only waits for something to happen is told to stop waiting; everybody else finishes.
       for (const abort of running) abort.abort()
       // To Node a connection that has not asked anything yet is not idle: it would be waited for without end.
