@@ -57,6 +57,17 @@ async function startHeldJob() {
   return { job_id, goOn }
 }
 
+async function* eventsOf(reply: Response): AsyncGenerator<string> {
+  let text = ''
+  for await (const part of (reply.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += part
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      yield text.slice(0, end)
+      text = text.slice(end + 2)
+    }
+  }
+}
+
 describe('starting long work', () => {
   test('answers 202 with the job, where to follow it and when to ask', async () => {
     const reply = await w.call('POST /demos', { token, body: { upto: 3 } })
@@ -148,32 +159,36 @@ describe('following a job', () => {
     expect((await get(job_id, `?wait=${wait}`)).status).toBe(422)
   })
 
-  test('by events tells every change it sees and closes at the terminal state', async () => {
+  test('by events tells each change as it comes and closes at the terminal state', async () => {
     const origin = await w.listen()
-    const { job_id, goOn } = await startHeldJob()
+    const latches = [latch(), latch()] as const
+    body = async (job) => {
+      for (const [index, { opened }] of latches.entries()) {
+        await opened
+        await job.step(async () => ({ progress: { done: index + 1, total: 2, unit: 'steps' } }))
+      }
+      return { ended: true }
+    }
+    const job_id = await w.enqueue(tenant, 'test-job')
+    w.startRunner(1)
+    await until('it runs', async () => (await w.look(tenant, job_id)).state === 'running')
     const reply = await fetch(`${origin}/api/jobs/${job_id}/events`, { headers: { authorization: `Bearer ${token}` } })
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toContain('text/event-stream')
-    const reader = (reply.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    let told = false
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      text += part.value
-      if (!told) goOn.open()
-      told = true
-    }
-    const events = text.trimEnd().split('\n\n')
-    const states = events.map((event) => {
+    const seen: { state: string; progress: { done: number } }[] = []
+    for await (const event of eventsOf(reply)) {
       const [name, id, data] = event.split('\n') as [string, string, string]
       const job = JSON.parse(data.replace(/^data: /, ''))
       expect(name).toBe('event: job')
       expect(id).toBe(`id: ${job.revision}`)
       expect(job.job_id).toBe(job_id)
-      return job.state
-    })
-    expect(states[0]).toBe('running')
-    expect(states.at(-1)).toBe('succeeded')
-    expect(states.filter((state) => state === 'succeeded')).toHaveLength(1)
+      seen.push(job)
+      // Each step waits until the one before has been told.
+      latches[job.progress.done as 0 | 1]?.open()
+    }
+    expect(seen.map(({ progress }) => progress.done).slice(0, 2)).toEqual([0, 1])
+    expect(seen.map(({ state }) => state).filter((state) => state !== 'running')).toEqual(['succeeded'])
+    expect(seen.at(-1)).toMatchObject({ state: 'succeeded', result: { ended: true } })
   })
 
   test('by events of a job that has ended gives one event and closes', async () => {
