@@ -603,7 +603,7 @@ export interface paths {
         };
         /**
          * Calls of a key by operation and status, per day
-         * @description The last 31 days unless a range is given; counted in each process and added up every few seconds.
+         * @description The last 31 days unless a range is given; counted in each process and added up every few seconds. A revoked key is no longer found here: the listing keeps its last use, the audit what it changed.
          *
          *     Roles: tenant_admin, auditor.
          */

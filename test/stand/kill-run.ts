@@ -19,8 +19,9 @@ const SLOTS = 4
 const TENANTS = 6
 const BACKLOG = 40
 const NUMBERS = 20
-/** Well beyond the lease of 15 s, so that a stalled worker comes back to find its jobs taken. */
-const STALL_MS = 19_000
+/** Beyond the lease of 15 s and the first back-off, so that a stalled worker comes back while another has its jobs. */
+const STALL_MS = 16_500
+const STALL_SPREAD_MS = 2000
 const RUNNING_LIMIT_MS = 60_000
 const LAST_JOB_LIMIT_MS = 15 * 60_000
 
@@ -56,7 +57,7 @@ export async function killRun(ground: Ground, options: KillOptions) {
       for (let room = BACKLOG - (await unfinished()); room > 0; room--) {
         const tenant = tenants[random(tenants.length)] as string
         const counts = random(3) > 0
-        const pause_ms = counts ? 10 + random(30) : 200 + random(600)
+        const pause_ms = counts ? 10 + random(random(4) > 0 ? 30 : 200) : 200 + random(600)
         const payload = counts ? { upto: NUMBERS, pause_ms } : { pause_ms }
         const [job_id] = await ground.enqueue(tenant, counts ? 'demo-count' : 'demo-stamp', [payload])
         planned.push({ job_id: job_id as string, numbers: counts ? NUMBERS : 1 })
@@ -102,11 +103,11 @@ export async function killRun(ground: Ground, options: KillOptions) {
   }
 
   const stall = async (workers: Workers) => {
-    while (stalls < options.stalls && kills < options.kills) {
+    while (stalls < options.stalls) {
       const pid = await busyWorker(workers)
       if (pid !== undefined) {
         const goOn = workers.stall(pid)
-        await sleep(STALL_MS, undefined, { signal }).finally(goOn)
+        await sleep(STALL_MS + random(STALL_SPREAD_MS), undefined, { signal }).finally(goOn)
         stalls++
       }
       await sleep(1000, undefined, { signal })
@@ -132,7 +133,7 @@ export async function killRun(ground: Ground, options: KillOptions) {
     await workers.stop()
   }
   const found = await judge(ground, planned)
-  const ran_to_plan = kills === options.kills && interrupted > 0
+  const ran_to_plan = kills === options.kills && stalls === options.stalls && interrupted > 0
   return {
     kills,
     stalls,

@@ -2,7 +2,10 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countJob, demoJobs } from '../../../test/support/demo-job.ts'
 import { type JobWorld, jobWorld } from '../../../test/support/job-world.ts'
+import { Database, type Tx } from '../database/tx.ts'
 import { Problem } from '../problem.ts'
+import { SYSTEM_TENANT } from '../uuid.ts'
+import { claimJob } from './queries.ts'
 import { JobQueue } from './queue.ts'
 
 let w: JobWorld
@@ -122,4 +125,35 @@ describe('the worker role', () => {
     expect(await asWorker('select 1 from app.demo_effect')).toBe(DENIED)
     expect(await asWorker('select name from app.tenant')).toBe(DENIED)
   })
+})
+
+test('a claim is a few probes of an index, also on a queue that has grown since anybody counted', async () => {
+  for (let i = 0; i < 20; i++) {
+    await w.inTenant(await w.makeTenant(), (tx) =>
+      tx.run(
+        `insert into app.job (tenant_id, job_id, kind, payload, created_by)
+         select $1, gen_random_uuid(), 'demo-count', '{}', $2 from generate_series(1, 500)`,
+        [tx.tenant_id, tx.actor],
+      ),
+    )
+  }
+  const options = { max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 }
+  const queue = new Database({ connection: w.clone.worker, ...options })
+  const lines = await queue.write({ tenant_id: SYSTEM_TENANT, actor: 'job:worker' }, async (tx) => {
+    const found: string[] = []
+    const explaining = async (text: string, values?: readonly unknown[]) => {
+      const rows = await tx.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${text}`, values)
+      found.push(...rows.map((row) => row['QUERY PLAN']))
+      return undefined
+    }
+    const lease = { lease_token: '00000000-0000-4000-8000-000000000000', lease_ms: 1000, worker: 'test' }
+    const claim = { after_tenant: SYSTEM_TENANT, kinds: [...w.kernel.jobs.kinds.keys()], ...lease }
+    await claimJob({ ...tx, find: explaining as Tx['find'] }, claim)
+    return found
+  })
+  await queue.end()
+  const readings = lines.filter((line) => / on job( |$)/.test(line) && !line.includes('Update'))
+  expect(readings.length).toBeGreaterThan(2)
+  for (const line of readings) expect(line).toMatch(/Index Scan using job_(due_idx|pkey)/)
+  expect(lines.filter((line) => line.includes('Sort'))).toEqual([])
 })

@@ -207,6 +207,7 @@ describe('API keys', () => {
     expect(items).toEqual([expect.objectContaining({ key_id: key.key_id, state: 'revoked', revision: 2 })])
     const rotation = await call(`POST /api-keys/${key.key_id}/rotate`, { overlap_minutes: 5 })
     expect(rotation.json.code).toBe('transition_not_allowed')
+    expect((await call(`GET /api-keys/${key.key_id}/usage`)).json.code).toBe('not_found')
     expect((await call(`DELETE /api-keys/${uuidv7()}`)).json.code).toBe('not_found')
   })
 

@@ -305,7 +305,9 @@ export const accessRoutes = [
   tenantRoute('GET /api-keys/:key_id/usage', {
     id: 'getApiKeyUsage',
     summary: 'Calls of a key by operation and status, per day',
-    description: 'The last 31 days unless a range is given; counted in each process and added up every few seconds.',
+    description:
+      'The last 31 days unless a range is given; counted in each process and added up every few seconds. ' +
+      'A revoked key is no longer found here: the listing keeps its last use, the audit what it changed.',
     roles: ['tenant_admin', 'auditor'],
     tx: 'read',
     params: ApiKeyParams,
@@ -313,8 +315,10 @@ export const accessRoutes = [
     reply: [200, ApiKeyUsage],
     problems: ['not_found'],
   }).handle(async ({ tx, params, query }) => {
-    const items = await listApiKeyUsage(tx, params.key_id, query.from_on ?? null, query.until_on ?? null)
-    if (items.length === 0) found(await findApiKey(tx, params.key_id))
-    return { key_id: params.key_id, items }
+    const key = found(await findApiKey(tx, params.key_id))
+    // What was deleted is not found below its own path either.
+    if (key.state === 'revoked') fail('not_found', 'The key is revoked.')
+    const items = await listApiKeyUsage(tx, key.key_id, query.from_on ?? null, query.until_on ?? null)
+    return { key_id: key.key_id, items }
   }),
 ]
