@@ -1,4 +1,4 @@
-/** Which tokens open the running server, and how fast a door closes again: forgeries, issuers, keys, the deny set. */
+/** Which tokens open the running server, and how fast a door closes again: forgeries, issuers, the deny set. */
 import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -309,91 +309,6 @@ describe('an external issuer', () => {
     const { principal } = (await w.call('GET /auth/me', { token: ours })).json
     const theirs = (await w.call('GET /auth/me', { token: vouched({ sub: principal }) })).json
     expect(theirs.principal).not.toBe(principal)
-  })
-})
-
-describe('API keys', () => {
-  const newKey = async (settings: object = {}, token?: string) => {
-    const body = { name: 'robot', roles: ['service', 'viewer'], ...settings }
-    return (await w.call('POST /api-keys', { token: token ?? (await w.token()), body })).json
-  }
-  const exchange = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
-  const code = async (api_key: string) => {
-    const { status, json } = await exchange(api_key)
-    return status === 200 ? 'ok' : `${status} ${json.code}`
-  }
-
-  test('are exchanged for a token of fifteen minutes with the roles of the key', async () => {
-    const { key, secret } = await newKey()
-    const { status, json, headers } = await exchange(secret)
-    expect(status).toBe(200)
-    expect(headers['cache-control']).toBe('no-store')
-    expect(json).toMatchObject({ token_type: 'Bearer', expires_in: 900, roles: ['service', 'viewer'] })
-    const seen = (await w.call('GET /auth/me', { token: json.access_token })).json
-    expect(seen).toMatchObject({ principal: `key:${key.key_id}`, name: 'robot', token_id: json.token_id })
-    expect(Date.parse(seen.expires_at) - Date.parse(seen.issued_at)).toBe(900_000)
-  })
-
-  test('a typing error anywhere is refused, and so is anything cut or joined', async () => {
-    const { secret } = await newKey()
-    const typos = Array.from({ length: secret.length }, (_, at) => {
-      const other = secret[at] === 'a' ? 'b' : 'a'
-      return secret.slice(0, at) + other + secret.slice(at + 1)
-    })
-    const broken = [...typos, secret.slice(0, -1), `${secret}a`, ` ${secret}`, secret.toUpperCase(), 'pk_', 'x']
-    const codes = new Set<string>()
-    for (const text of broken) codes.add(await code(text))
-    expect([...codes]).toEqual(['401 api_key_invalid'])
-    expect(await code(secret)).toBe('ok')
-  })
-
-  test("a key's parts do not mix with another's, nor with another tenant", async () => {
-    const { mintApiKey } = await import('../../src/kernel/auth/api-key.ts')
-    const { key } = await newKey()
-    const tenant_id = await w.tenant()
-    expect(await code(mintApiKey(tenant_id, key.key_id).text)).toBe('401 api_key_invalid')
-    expect(await code(mintApiKey(await w.makeTenant(), key.key_id).text)).toBe('401 api_key_invalid')
-    expect(await code(mintApiKey(uuidv7(), uuidv7()).text)).toBe('401 api_key_invalid')
-  })
-
-  test('rotate with an overlap in which both secrets work, and without', async () => {
-    const token = await w.token()
-    const { key, secret } = await newKey()
-    const rotate = async (overlap_minutes: number) =>
-      (await w.call(`POST /api-keys/${key.key_id}/rotate`, { token, body: { overlap_minutes } })).json.secret
-    const second = await rotate(60)
-    expect([await code(secret), await code(second)]).toEqual(['ok', 'ok'])
-    const third = await rotate(0)
-    expect([await code(secret), await code(second), await code(third)]).toEqual([
-      '401 api_key_invalid',
-      '401 api_key_invalid',
-      'ok',
-    ])
-  })
-
-  test('end: expired, revoked, suspended with their tenant', async () => {
-    const tenant_id = await w.makeTenant()
-    const token = await w.token({ tenant_id })
-    const [expired, revoked, good] = [
-      await newKey({ expires_in_days: 1 }, token),
-      await newKey({}, token),
-      await newKey({}, token),
-    ]
-    expect(await code(expired.secret)).toBe('ok')
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
-      tx.run(`update app.api_key set expires_at = now() - interval '1 s' where tenant_id = $1 and key_id = $2`, [
-        tenant_id,
-        expired.key.key_id,
-      ]),
-    )
-    await w.call(`DELETE /api-keys/${revoked.key.key_id}`, { token })
-    expect([await code(expired.secret), await code(revoked.secret), await code(good.secret)]).toEqual([
-      '401 api_key_invalid',
-      '401 api_key_invalid',
-      'ok',
-    ])
-    await suspend(tenant_id, 'suspended')
-    expect(await code(good.secret)).toBe('401 tenant_suspended')
   })
 })
 

@@ -22,8 +22,13 @@ const { values } = parseArgs({
 function count(name: 'kills' | 'stalls' | 'workers' | 'seed' | 'jobs', least: number): number {
   const value = Number(values[name])
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new Error(`--${name} must be a whole number from ${least} on.`)
+  console.error(`--${name} must be a whole number from ${least} on.`)
+  process.exit(2)
 }
+
+const seed = count('seed', 0)
+const plan = { kills: count('kills', 1), stalls: count('stalls', 0), workers: count('workers', 2) }
+const jobs = count('jobs', 20)
 
 /** Mulberry32: small, and the same everywhere for the same seed. */
 function randomFrom(seed: number): (below: number) => number {
@@ -39,7 +44,6 @@ function randomFrom(seed: number): (below: number) => number {
 const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => abort.abort())
 
-const seed = count('seed', 0)
 const shared = {
   random: randomFrom(seed),
   signal: abort.signal,
@@ -48,17 +52,8 @@ const shared = {
 const ground = await layGround()
 try {
   const result = values.throughput
-    ? { mode: 'throughput', ...(await throughputRun(ground, { ...shared, jobs: count('jobs', 20) })) }
-    : {
-        mode: 'kills',
-        workers: count('workers', 2),
-        ...(await killRun(ground, {
-          ...shared,
-          kills: count('kills', 1),
-          stalls: count('stalls', 0),
-          workers: count('workers', 2),
-        })),
-      }
+    ? { mode: 'throughput', ...(await throughputRun(ground, { ...shared, jobs })) }
+    : { mode: 'kills', workers: plan.workers, ...(await killRun(ground, { ...shared, ...plan })) }
   console.log(JSON.stringify({ stand: 'jobs', seed, ...result }))
   process.exitCode = result.passed ? 0 : 1
 } finally {
