@@ -7,6 +7,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    globalSetup: ['test/support/database.ts', 'test/support/browser-unpack.ts'],
+    globalSetup: ['test/support/database.ts', 'test/support/threads.ts', 'test/support/browser-unpack.ts'],
   },
 })

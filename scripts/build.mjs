@@ -60,8 +60,13 @@ async function makeBundle(folder) {
   try {
     const { outputFiles } = await esbuild.build({
       absWorkingDir: root,
-      entryPoints: ['src/app/main.ts'],
-      outfile: path.join(dist, 'probity.mjs'),
+      entryPoints: {
+        probity: 'src/app/main.ts',
+        'import-thread': 'src/registry/import/import-thread.ts',
+        'type-worker': 'src/registry/types/type-worker.ts',
+      },
+      outdir: dist,
+      outExtension: { '.js': '.mjs' },
       write: false,
       bundle: true,
       platform: 'node',

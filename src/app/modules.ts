@@ -5,6 +5,7 @@ import { audit } from '../modules/audit/index.ts'
 import { auth } from '../modules/auth/index.ts'
 import { changeRequests } from '../modules/change-requests/index.ts'
 import { jobs } from '../modules/jobs/index.ts'
+import { referenceData } from '../modules/reference-data/index.ts'
 import { system } from '../modules/system/index.ts'
 import { tenant } from '../modules/tenant/index.ts'
 
@@ -17,4 +18,7 @@ export const modules: readonly Module[] = [
   changeRequests,
   jobs,
   audit,
+
+  // domain
+  referenceData,
 ]

@@ -66,7 +66,8 @@ export const findSchemaState = (tx: Tx) =>
 
 export const findOne = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
 
-export const hasRows = async (tx: Tx, table: 'user_account'): Promise<boolean> =>
+/** The table's name comes from a declaration, never from a request. */
+export const hasRows = async (tx: Tx, table: string): Promise<boolean> =>
   (await tx.query(`select 1 from app.${table} where tenant_id = $1 limit 1`, [tx.tenant_id])).length > 0
 
 // Start-up guard and doctor ------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
+import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
@@ -25,6 +26,7 @@ import { runChecks } from '../kernel/readiness.ts'
 import type { Module, Route } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { createFirstSight, KeyUsage } from '../modules/access/index.ts'
+import { readWaiting, waitingGauges } from './gauges.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { modules as allModules } from './modules.ts'
 import { createReadinessChecks } from './readiness.ts'
@@ -48,6 +50,8 @@ export interface RuntimeOptions {
   readonly modules?: readonly Module[]
   readonly extra_jobs?: readonly JobKind[]
   readonly assets?: (app: FastifyInstance) => Promise<Fallback>
+  /** Where the scripts of worker threads are; beside the bundle unless said otherwise. */
+  readonly scripts_dir?: string
 }
 
 export interface Runtime {
@@ -81,6 +85,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     })
   const database = connect(options.connections.app, options.pool_size)
   let queue: Database | undefined
+  let sealer: AuditSealer | undefined
   const metrics = new Metrics()
   metrics.gauge(
     'probity_database_connections_in_use',
@@ -88,6 +93,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     () => database.gate.inside,
   )
   metrics.gauge('probity_database_waiting', 'Requests waiting for a connection.', () => database.gate.waiting)
+  metrics.readings(waitingGauges, async () => {
+    try {
+      return queue ? await readWaiting(queue, sealer) : []
+    } catch (error) {
+      // A database that is down must not take the other metrics with it.
+      log.warn({ err: error }, 'what waits could not be read for the metrics')
+      return []
+    }
+  })
   const issuer = createBuiltInIssuer(database, keyring)
   const trusted = trustedIssuers(options.issuers, () => issuer.publicKeys())
   const routes = modules.flatMap((module) => module.routes)
@@ -100,6 +114,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     isDraining: () => server?.draining ?? false,
   })
   let document: Record<string, unknown> | undefined
+  const closing: (() => Promise<unknown>)[] = []
 
   const kernel: Kernel = {
     build: options.build,
@@ -128,6 +143,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     ],
     openapi: () => (document ??= openapiDocument(modules, options.build.version, options.public_url)),
     readiness: () => runChecks(checks),
+    script: (name) => path.join(options.scripts_dir ?? import.meta.dirname, `${name}.mjs`),
+    onClose: (act) => closing.push(act),
     perform: (operation, input) => {
       const route = byId.get(operation) as Route
       return route.handle({ ...input, kernel })
@@ -168,10 +185,12 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     },
     createSealer: () => {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
-      return new AuditSealer({ transactions: database, queue, keys: kernel.audit, log })
+      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log })
+      return sealer
     },
     close: async () => {
       clearInterval(flushing)
+      await Promise.all(closing.map((act) => act()))
       await usage.flush(database).catch(() => {})
       await Promise.all([database.end(), queue?.end()])
     },

@@ -13,6 +13,7 @@ import type { Module } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../kernel/uuid.ts'
 import { insertUser } from '../modules/access/index.ts'
+import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
 import {
   type ApprovalRuleRow,
   CANARY_TENANT,
@@ -106,6 +107,7 @@ export async function seed(
       onStep('creating the signing key of the built-in issuer')
       await addSigningKey(tx, context.keyring)
     }
+    await seedRegistry(tx, readRegistrySeeds(path.join(context.project_root, 'db/seed')), onStep)
   })
   await plantCanary(context, onStep)
   if (!options.demo) return
@@ -199,8 +201,11 @@ async function plantCanary(context: SeedContext, onStep: (text: string) => void)
   )
   await context.app.write({ tenant_id: CANARY_TENANT, actor: 'seed:canary' }, async (tx) => {
     await lockSeeding(tx)
-    if (await hasRows(tx, 'user_account')) return
-    onStep('planting the isolation canary')
-    for (const module of context.modules) await module.canary(tx)
+    // A module that came with an upgrade has no canary yet, although the others do.
+    for (const module of context.modules) {
+      if (await hasRows(tx, module.canary_table)) continue
+      onStep(`planting the isolation canary of ${module.name}`)
+      await module.canary(tx)
+    }
   })
 }

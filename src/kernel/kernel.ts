@@ -52,6 +52,10 @@ export interface Kernel {
   readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignIn }[]
   openapi(): Record<string, unknown>
   readiness(): Promise<Readiness>
+  /** Where the built script of that name is, for worker threads: they cannot run from the sources. */
+  script(name: string): string
+  /** Called when the process is done with this kernel. */
+  onClose(act: () => Promise<unknown>): void
   /** Runs a stored, governed request through the same handler, in the approver's transaction. */
   perform(
     operation: string,

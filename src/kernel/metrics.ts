@@ -2,6 +2,18 @@
 import http from 'node:http'
 import prom from 'prom-client'
 
+export interface GaugeFacts {
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+export interface Reading<Name extends string = string> {
+  readonly name: Name
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
 export class Metrics {
   readonly registry = new prom.Registry()
   readonly #requests = new prom.Histogram({
@@ -47,6 +59,31 @@ export class Metrics {
         this.set(read())
       },
     })
+  }
+  /** Gauges that one question answers, asked once for each scrape. What the answer leaves out is absent, not zero. */
+  readings(gauges: readonly GaugeFacts[], read: () => Promise<readonly Reading[]>): void {
+    let asked: Promise<readonly Reading[]> | undefined
+    const ask = () => {
+      asked ??= read().finally(() => {
+        asked = undefined
+      })
+      return asked
+    }
+    for (const { name, help, labels = [] } of gauges) {
+      new prom.Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [this.registry],
+        async collect() {
+          const found = (await ask()).filter((reading) => reading.name === name)
+          this.reset()
+          // A gauge without labels would go on saying 0.
+          if (labels.length === 0) this.remove()
+          for (const reading of found) this.set(reading.labels ?? {}, reading.value)
+        },
+      })
+    }
   }
 }
 

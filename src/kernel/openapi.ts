@@ -103,7 +103,7 @@ function describe(route: Route): string {
     )
   if (route.starts) lines.push('Starts long work: poll the job named by Location until its state is terminal.')
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
-  if (route.revisioned && route.method === 'GET') lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
+  if ((route.revisioned || route.cacheable) && route.method === 'GET') lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
   if (changesRevision(route))
     lines.push('`If-Match` with the ETag refuses the change (412) when the resource has moved.')
   return lines.filter(Boolean).join('\n\n')
@@ -145,7 +145,7 @@ function responsesOf(route: Route, visit: (schema: TSchema) => Json): Json {
       ...linksOf({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }
   }
-  if (route.revisioned && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
+  if ((route.revisioned || route.cacheable) && route.method === 'GET') responses[304] = { description: 'Unchanged.' }
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codesOf(route))
     byStatus.set(problems[code].status, [...(byStatus.get(problems[code].status) ?? []), code])

@@ -66,6 +66,11 @@ export const problems = {
     title: 'The cursor is unknown or has expired',
     advice: 'Start again without a cursor, with the same filters throughout one listing.',
   },
+  nothing_in_force: {
+    status: 404,
+    title: 'No version of the list is in force',
+    advice: 'The list exists, but at the instant asked for no version of it was active. See its timeline of activations.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed on this path',
@@ -144,6 +149,21 @@ export const problems = {
     title: 'The upload is not complete',
     advice: 'Send the bytes again; an interrupted upload is discarded.',
   },
+  list_key_reserved: {
+    status: 409,
+    title: 'The key belongs to a shared list or type',
+    advice: 'Choose another key. To depart from a shared list, make an overlay on it or pin a version of it.',
+  },
+  gates_closed: {
+    status: 409,
+    title: 'The change is held back by one or more gates',
+    advice: 'Each entry of gates says what is in the way and whether, and by whom, it can be overridden with a reason.',
+  },
+  type_incompatible: {
+    status: 409,
+    title: 'The new type version would break stored data',
+    advice: 'Each entry of breaks names what would no longer fit. Correct the type, or publish it as incompatible.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The precondition in If-Match failed',
@@ -163,6 +183,16 @@ export const problems = {
     status: 422,
     title: 'The request is not valid',
     advice: 'Each entry of errors names the place and what was expected there.',
+  },
+  source_invalid: {
+    status: 422,
+    title: 'The source cannot be read',
+    advice: 'The detail says where reading stopped. Nothing was imported; correct the file or the options and repeat.',
+  },
+  import_rejected: {
+    status: 422,
+    title: 'Some rows of the source are not valid',
+    advice: 'Nothing was imported. The rejects of the import name each row, its place and what is wrong with it.',
   },
   provider_credential_missing: {
     status: 424,
@@ -190,6 +220,11 @@ export const problems = {
     status: 500,
     title: 'Internal error',
     advice: 'Nothing was changed. Quote request_id to the operator.',
+  },
+  content_corrupt: {
+    status: 500,
+    title: 'Stored content does not match its hash',
+    advice: 'The content is not used. Tell the operator: the database was altered or damaged, and must be restored.',
   },
   plugin_invalid: {
     status: 503,

@@ -36,6 +36,8 @@ export interface RequestFacts {
   /** The revisions named by If-Match, or undefined without the header; '*' matches any. */
   readonly if_match: readonly string[] | '*' | undefined
   readonly address: string
+  /** The change request this very execution was approved by. */
+  readonly approves?: string
   /** The body of a route declared with `bytes`, unread. */
   readonly stream: Readable | undefined
 }
@@ -83,6 +85,8 @@ interface Marks {
   readonly governed?: {
     readonly action: string
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
+    /** An emergency the declaration allows for: the change is made at once, and its record says so. */
+    readonly unless?: (body: unknown) => boolean
   }
   /** A read that is itself recorded. Changes always are. */
   readonly audited?: true
@@ -90,6 +94,8 @@ interface Marks {
   readonly starts?: string
   /** Counts against the tenant's allowance of heavy work. */
   readonly limit?: 'heavy'
+  /** Reply carries an ETag of its own making: 304 to whoever has it already. */
+  readonly cacheable?: true
   /** Reply carries `revision`: strong ETag, If-None-Match on reads, If-Match on changes. */
   readonly revisioned?: true
 }
@@ -121,6 +127,8 @@ export type PublicInput<P, Q, B> = CommonInput<P, Q, B>
 export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode> extends Shared<P, Q, B, R>, Marks {
   readonly roles: Roles
   readonly tx: M
+  /** Checks that must not keep a transaction open, made before one is: a worker thread, for example, is waited for here. */
+  readonly before?: (input: CommonInput<P, Q, B> & { readonly actor: Actor }) => Promise<void>
 }
 export interface PublicSpec<P, Q, B, R extends ReplySchema> extends Shared<P, Q, B, R> {
   /** Served at the root too, for probes that cannot be given a prefix. */
@@ -156,6 +164,7 @@ export interface Route extends Marks {
   readonly also_at_root?: true
   readonly unlimited?: true
   readonly otherwise?: { readonly status: number; readonly when: (reply: unknown) => boolean }
+  readonly before?: (input: unknown) => Promise<void>
   readonly handle: (input: unknown) => Promise<unknown>
 }
 
@@ -192,6 +201,12 @@ export const publicRoute = <
     declare('public', at, spec, handle),
 })
 
+/** The same declaration at a second path, for readers of the specification who expect it there. */
+export const alias = (route: Route, at: At, id: string): Route => {
+  const [method, path] = at.split(' ') as [Method, string]
+  return { ...route, at, method, path, id }
+}
+
 /** The door of a module, as `src/app/modules.ts` lists it. */
 export interface Module {
   readonly name: string
@@ -207,4 +222,6 @@ export interface Module {
    * isolation can be shown on real rows; the isolation tests use it too.
    */
   readonly canary: (tx: Tx) => Promise<void>
+  /** A table that has a row once the canary was planted. */
+  readonly canary_table: string
 }

@@ -24,6 +24,8 @@ export interface Keyring {
   readonly key_id: string
   /** 32 bytes for one purpose, from the current master key: whatever they sign or encrypt ends with its rotation. */
   derive(purpose: string): Buffer
+  /** The same from every master key, the current one first: for what must still be checked after a rotation. */
+  deriveEach(purpose: string): readonly Buffer[]
   /** `v1.<key id>.<wrapped data key>.<iv>.<ciphertext and tag>`; `context` says what the value belongs to. */
   seal(plaintext: Buffer | string, context: string): string
   /** Throws SealBroken unless text, context and master key are all the ones it was sealed with. */
@@ -47,7 +49,8 @@ export function createKeyring(masterKeys: Buffer | readonly Buffer[]): Keyring {
   const currentId = keyId(current)
   const wrappingKeys = new Map(keys.map((key) => [keyId(key), createSecretKey(expand(key, `seal/${VERSION}`))]))
   if (wrappingKeys.size !== keys.length) throw new TypeError('Two master keys of the keyring are the same')
-  const root = createSecretKey(current)
+  const roots = keys.map((key) => createSecretKey(key))
+  const root = roots[0] as KeyObject
 
   const wrappingKey = (id: string): KeyObject => {
     const key = wrappingKeys.get(id)
@@ -58,6 +61,7 @@ export function createKeyring(masterKeys: Buffer | readonly Buffer[]): Keyring {
   return Object.freeze({
     key_id: currentId,
     derive: (purpose: string) => expand(root, `derive/${purpose}`),
+    deriveEach: (purpose: string) => roots.map((key) => expand(key, `derive/${purpose}`)),
     seal(plaintext: Buffer | string, context: string) {
       if (context === '') throw new TypeError('A sealed value needs a context')
       const dataKey = randomBytes(KEY_BYTES)

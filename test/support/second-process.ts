@@ -4,6 +4,7 @@ import { createRuntime, type RuntimeOptions } from '../../src/app/runtime.ts'
 import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
+import { threadsDir } from './threads.ts'
 import { projectRoot, TEST_MASTER_KEY } from './database.ts'
 import type { World } from './world.ts'
 
@@ -24,6 +25,7 @@ export async function secondProcess(w: World, change: Partial<RuntimeOptions> = 
     wait_ms: 60_000,
     upload_max_bytes: 1024 * 1024,
     strict: true,
+    scripts_dir: threadsDir,
     ...change,
   })
   const server = await runtime.createServer()

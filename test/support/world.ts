@@ -17,6 +17,7 @@ import { type Log, silentLog } from '../../src/kernel/log.ts'
 import type { Module } from '../../src/kernel/route.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { threadsDir } from './threads.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
 
 export interface WorldOptions {
@@ -91,6 +92,7 @@ export async function world(options: WorldOptions = {}) {
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     strict: true,
     assets: (app) => installAssets(app, projectRoot),
+    scripts_dir: threadsDir,
     ...(options.modules && { modules: options.modules }),
     ...(options.jobs && { extra_jobs: options.jobs }),
   })

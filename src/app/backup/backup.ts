@@ -17,6 +17,8 @@ export interface BackupOptions {
   readonly keyring: Keyring
   readonly product_version: string
   readonly file: string
+  /** Asked between pieces: a backup that is broken off leaves nothing behind. */
+  readonly signal?: AbortSignal
   /** Before the rows of each tenant. */
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
 }
@@ -46,29 +48,55 @@ export async function backup(options: BackupOptions): Promise<BackupTotals> {
 }
 
 async function writeAll(options: BackupOptions, steward: Inside, app: Session): Promise<BackupTotals> {
-  const { file, keyring, onTenant } = options
+  const { file, keyring, onTenant, signal } = options
   const snapshot = await exportSnapshot(steward)
   const tables = await listTables(steward)
   const tenants = await listTenantIds(steward)
-  const writer = new BackupWriter(file)
+  // Under another name until it is whole: whatever ends this process, no half file looks like a backup.
+  const part = `${file}.part-${process.pid}`
+  const writer = new BackupWriter(part)
   try {
     await writer.header({ ...(await schemaFacts(steward, tables)), ...madeBy(options), tenants: tenants.length })
     let number = 0
     for (const { role, tenant_id, groups } of scopesOf(tables, tenants)) {
       const write = async (tx: Inside) => {
         for (const table of groups.flatMap((group) => group.tables)) {
-          await writer.section({ tenant_id, table: table.name }, tx.stream(selectRows(table, 'stored'), [tenant_id]))
+          const rows = tx.stream(selectRows(table, 'stored'), [tenant_id])
+          await writer.section({ tenant_id, table: table.name }, unlessStopped(rows, signal))
         }
       }
       if (tenant_id !== SYSTEM_TENANT) await onTenant?.(tenant_id, ++number, tenants.length)
       if (role === 'steward') await write(steward)
       else await app.inside({ tenant_id, actor: ACTOR, mode: 'read', snapshot }, write)
     }
-    return { ...(await writer.finish(keyring)), tenants: tenants.length }
+    const totals = await writer.finish(keyring)
+    giveName(part, file)
+    return { ...totals, tenants: tenants.length }
   } catch (error) {
     await writer.abandon()
-    fs.rmSync(file, { force: true })
+    fs.rmSync(part, { force: true })
     throw error
+  }
+}
+
+async function* unlessStopped<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  signal?.throwIfAborted()
+  for await (const piece of pieces) {
+    yield piece
+    signal?.throwIfAborted()
+  }
+}
+
+/** A link never replaces a file that appeared meanwhile; not every file system has links. */
+function giveName(part: string, file: string): void {
+  try {
+    fs.linkSync(part, file)
+    fs.unlinkSync(part)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new BackupRefused(`${file} exists already; a backup replaces no file.`)
+    }
+    fs.renameSync(part, file)
   }
 }
 

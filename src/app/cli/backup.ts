@@ -20,7 +20,8 @@ export const backup: Command = {
   about: `
 For installations without pg_dump, and for moving tenants to another server. Everything may go on running: the file shows
 one instant. It is made with mode 0600 and is as sensitive as the database; it does not hold the master key, without which
-its sealed values cannot be opened: keep that file too, and elsewhere.
+its sealed values cannot be opened: keep that file too, and elsewhere. It gets its name when it is whole: Ctrl-C leaves
+nothing behind, and a process that is killed leaves at most FILE.part-N, which can be removed.
 
 Example:
   npx probity backup --out /backups/probity-$(date +%F).ndjson.gz`,
@@ -29,8 +30,10 @@ Example:
     const { args, project, terminal } = invocation
     const file = args.needed('out')
     return withSoundWalls(invocation, 'backup', async (ground) => {
+      const stop = stoppable(() => terminal.note('Stopping; no file is left behind.'))
       const { tenants, rows } = await writeBackup({
         ...ground,
+        signal: stop,
         product_version: project.version,
         file,
         onTenant: (tenant_id, number, count) => terminal.note(`tenant ${number} of ${count}: ${tenant_id}`),
@@ -39,6 +42,18 @@ Example:
       return 0
     })
   },
+}
+
+/** Aborted by Ctrl-C and its like. */
+function stoppable(onStop: () => void): AbortSignal {
+  const stop = new AbortController()
+  const end = () => {
+    if (stop.signal.aborted) return
+    onStop()
+    stop.abort(new Error('The backup was broken off.'))
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, end)
+  return stop.signal
 }
 
 /** What backup and restore stand on: a migrated database whose walls are sound, seeded or not. */

@@ -1,10 +1,16 @@
 /** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private halves are never shown. */
+import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../kernel/auth/queries.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { CANARY_TENANT } from '../../modules/tenant/index.ts'
+import { listTenants } from '../queries.ts'
 import { rotateSigningKey } from '../seed.ts'
+import { recordAct } from './acts.ts'
 import type { Command } from './command.ts'
-import { OPERATOR, withOperator } from './operator.ts'
+import { OPERATOR, type Operator, withOperator } from './operator.ts'
 import { table } from './table.ts'
+
+const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
 
 export const keysList: Command = {
   name: 'keys list',
@@ -13,7 +19,7 @@ export const keysList: Command = {
   options: { json: { type: 'boolean', about: 'print JSON' } },
   run: (invocation) =>
     withOperator(invocation, { name: 'keys' }, async ({ guarded }) => {
-      const rows = await guarded.app.one({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, listSigningKeys)
+      const rows = await guarded.app.one(SCOPE, listSigningKeys)
       const shown = rows.map(({ kid, alg, state, created_at, retired_at }) => ({
         kid,
         alg,
@@ -31,10 +37,22 @@ export const keysRotate: Command = {
   summary: 'Make a new signing key and retire the current one',
   about: `
 The new key is sealed with the first file of PROBITY_MASTER_KEY_FILE. Running processes sign with it within five seconds,
-and tokens signed before stay valid until they expire.`,
+and tokens signed before stay valid until they expire. The audit record of every tenant says that it was done.`,
   run: (invocation) =>
-    withOperator(invocation, { name: 'keys' }, async ({ seeding }) => {
-      invocation.terminal.out(await rotateSigningKey(seeding))
+    withOperator(invocation, { name: 'keys' }, async (operator) => {
+      await recordRotation(operator)
+      invocation.terminal.out(await rotateSigningKey(operator.seeding))
       return 0
     }),
+}
+
+/** The key speaks to all tenants, so each of them is told. */
+async function recordRotation(operator: Operator): Promise<void> {
+  const { app, steward } = operator.guarded
+  const keys = await app.one(SCOPE, listSigningKeys)
+  const retires = keys.filter(({ state }) => state === 'active').map(({ kid }) => kid)
+  const act = { operation: 'rotateSigningKey', object_type: 'signing-keys', object_id: BUILT_IN_ISSUER }
+  for (const { tenant_id } of await steward.read(SCOPE, listTenants)) {
+    if (tenant_id !== CANARY_TENANT) await recordAct(operator, tenant_id, { ...act, detail: { retires } })
+  }
 }

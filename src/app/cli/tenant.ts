@@ -6,6 +6,7 @@ import { insertApiKey } from '../../modules/access/index.ts'
 import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { findTenantBySlug, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
 import { createTenant } from '../seed.ts'
+import { noteAct, recordAct } from './acts.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type Operator, withOperator } from './operator.ts'
 import { table } from './table.ts'
@@ -73,15 +74,17 @@ Example:
       await createTenant(operator.seeding, { ...wanted, demo: false, four_eyes: true }, OPERATOR)
       const key_id = uuidv7()
       const minted = mintApiKey(tenant_id, key_id)
-      await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, (tx) =>
-        insertApiKey(tx, {
+      await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
+        await insertApiKey(tx, {
           key_id,
           name: 'First key, made with the tenant',
           roles: ['tenant_admin'],
           secret_hash: minted.secret_hash,
           expires_in_days: null,
-        }),
-      )
+        })
+        const detail = { roles: ['tenant_admin'] }
+        noteAct(tx, operator, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail })
+      })
       const { terminal, args } = invocation
       if (args.flag('json')) terminal.out(JSON.stringify({ tenant_id, slug, key_id, api_key: minted.text }, null, 2))
       else terminal.out(`tenant_id  ${tenant_id}\napi_key    ${minted.text}`)
@@ -124,10 +127,20 @@ const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'],
   run: (invocation) =>
     withOperator(invocation, { name: 'tenant' }, async (operator) => {
       const tenant = await needTenant(operator, invocation.args.positionals[0] as string)
-      const changed = await operator.guarded.steward.write(SCOPE, (tx) =>
-        updateTenantState(tx, tenant.tenant_id, state),
-      )
-      invocation.terminal.out(`${tenant.slug} is ${changed === 0 ? 'already ' : ''}${state}.`)
+      const { tenant_id, slug } = tenant
+      if (tenant.state === state) {
+        invocation.terminal.out(`${slug} is already ${state}.`)
+        return 0
+      }
+      const detail = { before: tenant.state, after: state }
+      await recordAct(operator, tenant_id, {
+        operation: `${verb}Tenant`,
+        object_type: 'tenant',
+        object_id: tenant_id,
+        detail,
+      })
+      await operator.guarded.steward.write(SCOPE, (tx) => updateTenantState(tx, tenant_id, state))
+      invocation.terminal.out(`${slug} is ${state}.`)
       return 0
     }),
 })

@@ -5,6 +5,7 @@ import type { Database } from '../../kernel/database/tx.ts'
 import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
 import { findUser, findUserByEmail, listUsers, type UserRow } from '../../modules/access/index.ts'
 import type { TenantListing } from '../queries.ts'
+import { recordAct } from './acts.ts'
 import { type Command, type Invocation, UsageError, wholeNumber } from './command.ts'
 import { OPERATOR, withOperator } from './operator.ts'
 import { needTenant } from './tenant.ts'
@@ -24,7 +25,7 @@ export const token: Command = {
   name: 'token',
   summary: 'Print a token for a tenant',
   about: `
-Prints only the token. Without --user it speaks for a person of the tenant who has all the roles named, or, where there is
+Prints only the token; that it was made is in the tenant's audit record. Without --user it speaks for a person of the tenant who has all the roles named, or, where there is
 none, for a person who exists only in the token. Demo tenants get none with NODE_ENV=production.
 
 Examples:
@@ -55,6 +56,13 @@ Examples:
       const issuer = createBuiltInIssuer(operator.guarded.app, operator.keyring)
       const lifetime_s = wanted.hours * 3600
       const minted = await issuer.mint({ ...holder, tenant_id: tenant.tenant_id, lifetime_s })
+      const expires_at = new Date(minted.expires_at_s * 1000).toISOString()
+      await recordAct(operator, tenant.tenant_id, {
+        operation: 'createToken',
+        object_type: 'auth',
+        object_id: minted.token_id,
+        detail: { principal: holder.principal, roles: holder.roles, expires_at },
+      })
       invocation.terminal.out(minted.token)
       return 0
     })

@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createKeyring } from '../seal.ts'
 import { uuidv7 } from '../uuid.ts'
-import { type AuditEvent, checkpointFits, createAuditKeys, eventHash, GENESIS, linkHash } from './chain.ts'
+import {
+  type AuditEvent,
+  checkpointFits,
+  createAuditKeys,
+  type EarlierKey,
+  eventHash,
+  GENESIS,
+  linkHash,
+  successionFits,
+} from './chain.ts'
 import { verifyExport } from './export-file.ts'
 import type { EventRow, LinkRow } from './queries.ts'
 import { ChainWalk } from './verify.ts'
@@ -52,13 +61,13 @@ function headOf({ events, links }: Stored) {
 }
 
 function verify(stored: Stored, head: ReturnType<typeof headOf> | undefined) {
-  const walk = new ChainWalk(keys, [], keys.public_key)
+  const walk = new ChainWalk(keys, [])
   const byId = new Map(stored.events.map((event) => [event.event_id, event]))
   for (const link of [...stored.links].sort((a, b) => a.seq - b.seq))
     walk.link({ ...link, event: byId.get(link.event_id) ?? null })
   const linked = new Set(stored.links.map(({ event_id }) => event_id))
   for (const event of stored.events) if (!linked.has(event.event_id)) walk.unlinked(event, head)
-  walk.head(head, (end) => keys.headMac(tenant_id, end))
+  walk.head(tenant_id, head)
   return walk.finish(0)
 }
 
@@ -168,23 +177,57 @@ describe('checkpoints', () => {
   })
 
   test('show a truncation even when head and events were removed too', () => {
-    const walk = new ChainWalk(keys, [checkpoint], keys.public_key)
+    const walk = new ChainWalk(keys, [checkpoint])
     for (const [i, link] of stored.links.slice(0, 3).entries())
       walk.link({ ...link, event: stored.events[i] as EventRow })
     expect(walk.finish(1).faults).toEqual([expect.objectContaining({ fault: 'chain_truncated', seq: 5 })])
   })
 })
 
+describe('after a rotation of the master key', () => {
+  const [old_key, new_key] = [Buffer.alloc(32, 3), Buffer.alloc(32, 5)]
+  const rotated = createAuditKeys(createKeyring([new_key, old_key]))
+  const forgetful = createAuditKeys(createKeyring(new_key))
+  const end = { seq: 7, hash: GENESIS }
+
+  test('the newest key signs, and what an older one made is still recognised', () => {
+    expect(rotated.key_id).toBe(forgetful.key_id)
+    expect(rotated.key_id).not.toBe(keys.key_id)
+    expect(rotated.signCheckpoint(tenant_id, end, at).key_id).toBe(rotated.key_id)
+    const { mac, ...event } = makeEvent(1)
+    const checkpoint = keys.signCheckpoint(tenant_id, end, at)
+    const recognises = (by: typeof keys) => [
+      by.eventFits(event, mac),
+      by.headFits(tenant_id, end, keys.headMac(tenant_id, end)),
+      by.checkpointFits(checkpoint),
+    ]
+    expect(recognises(rotated)).toEqual([true, true, true])
+    expect(recognises(forgetful)).toEqual([false, false, false])
+    expect(rotated.eventFits({ ...event, actor: 'user:other' }, mac)).toBe(false)
+    expect(rotated.checkpointFits({ ...checkpoint, seq: 6 })).toBe(false)
+    expect(rotated.checkpointFits({ ...checkpoint, key_id: rotated.key_id })).toBe(false)
+  })
+
+  test('only the old key itself names its successor', () => {
+    const [earlier] = rotated.earlier_keys as [EarlierKey]
+    expect(earlier.public_key).toBe(keys.public_key)
+    expect(successionFits(earlier, rotated.public_key)).toBe(true)
+    expect(successionFits(earlier, keys.public_key)).toBe(false)
+    expect(successionFits({ ...earlier, public_key: forgetful.public_key }, rotated.public_key)).toBe(false)
+  })
+})
+
 describe('an exported file', () => {
   const stored = makeChain(20)
-  const lines = (): string[] => {
+  const lines = (by = keys, passed: object[] = []): string[] => {
     const end = { seq: 20, hash: (stored.links[19] as LinkRow).hash }
     const manifest = {
       line: 'manifest',
       format: 'probity-audit-export/1',
       tenant_id,
-      public_key: keys.public_key,
-      key_id: keys.key_id,
+      public_key: by.public_key,
+      key_id: by.key_id,
+      earlier_keys: by.earlier_keys,
       first_seq: 1,
       last_seq: 20,
     }
@@ -192,7 +235,7 @@ describe('an exported file', () => {
       const { mac: _mac, txid: _txid, ...event } = stored.events[i] as EventRow
       return { line: 'link', ...link, event }
     })
-    return [manifest, ...links, { line: 'end', ...keys.signCheckpoint(tenant_id, end, at) }].map((line) =>
+    return [manifest, ...links, ...passed, { line: 'end', ...by.signCheckpoint(tenant_id, end, at) }].map((line) =>
       JSON.stringify(line),
     )
   }
@@ -209,6 +252,22 @@ describe('an exported file', () => {
     expect((await check(lines(), keys.public_key)).intact).toBe(true)
     const other = createAuditKeys(createKeyring(Buffer.alloc(32, 4)))
     expect((await check(lines(), other.public_key)).intact).toBe(false)
+  })
+
+  test('made after a rotation, it verifies with the new key and with the one the examiner kept', async () => {
+    const rotated = createAuditKeys(createKeyring([Buffer.alloc(32, 5), Buffer.alloc(32, 3)]))
+    const early = { seq: 4, hash: (stored.links[3] as LinkRow).hash }
+    const passed = [{ line: 'checkpoint', ...keys.signCheckpoint(tenant_id, early, at) }]
+    const file = lines(rotated, passed)
+    expect((await check(file)).intact).toBe(true)
+    expect((await check(file, rotated.public_key)).intact).toBe(true)
+    expect((await check(file, keys.public_key)).intact).toBe(true)
+    // Who has the old key only cannot write for those who hold the new one.
+    expect((await check(lines(keys, passed), rotated.public_key)).intact).toBe(false)
+    const unnamed = file.map((line) => line.replace(/"succession":"[^"]{8}/, '"succession":"AAAAAAAA'))
+    expect((await check(unnamed, keys.public_key)).intact).toBe(false)
+    const altered = file.map((line) => (line.includes('"checkpoint"') ? line.replace('"seq":4', '"seq":5') : line))
+    expect((await check(altered)).faults).toContainEqual(expect.objectContaining({ fault: 'checkpoint_altered' }))
   })
 
   test('cut short, damaged or empty, it is refused with a sentence', async () => {

@@ -2,16 +2,7 @@
  * The arithmetic of the audit record: what of an event is hashed, how links follow each other, how events and chain ends
  * are authenticated, how a checkpoint is signed. Pure, and the same online and offline.
  */
-import {
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  sign,
-  timingSafeEqual,
-  verify,
-} from 'node:crypto'
+import { createHash, createHmac, createPrivateKey, createPublicKey, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { Keyring } from '../seal.ts'
 
 export interface AuditEvent {
@@ -74,59 +65,103 @@ const checkpointText = (checkpoint: Omit<Checkpoint, 'signature'>): string =>
 /** PKCS #8 wrapping of a raw Ed25519 seed. */
 const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-export interface AuditKeys {
-  /** Raw Ed25519 public key, base64url: what an examiner keeps to verify checkpoints. */
-  readonly public_key: string
+/** What an examiner keeps to verify checkpoints: a raw Ed25519 public key, base64url, and its fingerprint. */
+export interface PublicKey {
   readonly key_id: string
+  readonly public_key: string
+}
+
+/** A key that was replaced, with its own statement of what replaced it. */
+export interface EarlierKey extends PublicKey {
+  readonly succession: string
+}
+
+/** Signs and authenticates with the newest master key; recognises what any key of the keyring has made. */
+export interface AuditKeys extends PublicKey {
+  readonly earlier_keys: readonly EarlierKey[]
   eventMac(event: AuditEvent): string
   eventFits(event: AuditEvent, mac: string): boolean
   headMac(tenant_id: string, end: ChainEnd): string
+  headFits(tenant_id: string, end: ChainEnd, mac: string): boolean
   signCheckpoint(tenant_id: string, end: ChainEnd, created_at: string): Checkpoint
+  checkpointFits(checkpoint: Checkpoint): boolean
   /** For values that may be personal: comparable with each other, not guessable from outside. */
   fingerprint(text: string): string
 }
 
-export function createAuditKeys(keyring: Pick<Keyring, 'derive'>): AuditKeys {
-  const macKey = keyring.derive('audit-event')
-  const seed = keyring.derive('audit-checkpoint')
-  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' })
-  const public_key = (createPublicKey(privateKey).export({ format: 'jwk' }) as { x: string }).x
-  const key_id = createHash('sha256').update(public_key).digest('hex').slice(0, 16)
-  const mac = (text: string): string => createHmac('sha256', macKey).update(text).digest('hex')
+export function createAuditKeys(keyring: Pick<Keyring, 'deriveEach'>): AuditKeys {
+  const macKeys = keyring.deriveEach('audit-event')
+  const [signer, ...earlier] = keyring.deriveEach('audit-checkpoint').map(signingKey) as [SigningKey, ...SigningKey[]]
+  const mac = (text: string): string => macWith(macKeys[0] as Buffer, text)
+  const macFits = (text: string, given: string): boolean => macKeys.some((key) => isSame(macWith(key, text), given))
+  const headText = (tenant_id: string, { seq, hash }: ChainEnd) => JSON.stringify(['head', tenant_id, seq, hash])
+  const { key_id, public_key } = signer
   return {
-    public_key,
     key_id,
+    public_key,
+    earlier_keys: earlier.map((key) => ({
+      key_id: key.key_id,
+      public_key: key.public_key,
+      succession: key.sign(successionText(key, public_key)),
+    })),
     eventMac: (event) => mac(eventText(event)),
-    eventFits: (event, given) => {
-      const wanted = Buffer.from(mac(eventText(event)))
-      const found = Buffer.from(given)
-      return wanted.length === found.length && timingSafeEqual(wanted, found)
-    },
-    headMac: (tenant_id, { seq, hash }) => mac(JSON.stringify(['head', tenant_id, seq, hash])),
+    eventFits: (event, given) => macFits(eventText(event), given),
+    headMac: (tenant_id, end) => mac(headText(tenant_id, end)),
+    headFits: (tenant_id, end, given) => macFits(headText(tenant_id, end), given),
     signCheckpoint: (tenant_id, { seq, hash }, created_at) => {
       const checkpoint = { tenant_id, seq, hash, created_at, key_id }
-      return {
-        ...checkpoint,
-        signature: sign(null, Buffer.from(checkpointText(checkpoint)), privateKey).toString('base64url'),
-      }
+      return { ...checkpoint, signature: signer.sign(checkpointText(checkpoint)) }
+    },
+    checkpointFits: (checkpoint) => {
+      const named = [signer, ...earlier].find((key) => key.key_id === checkpoint.key_id)
+      return named !== undefined && checkpointFits(checkpoint, named.public_key)
     },
     fingerprint: (text) => mac(`value:${text}`).slice(0, 32),
   }
 }
 
-function publicKeyFrom(public_key: string): KeyObject {
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' })
+interface SigningKey extends PublicKey {
+  sign(text: string): string
 }
 
+function signingKey(seed: Buffer): SigningKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519_PREFIX, seed]), format: 'der', type: 'pkcs8' })
+  const public_key = (createPublicKey(privateKey).export({ format: 'jwk' }) as { x: string }).x
+  return {
+    key_id: keyIdOf(public_key),
+    public_key,
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
+  }
+}
+
+export const keyIdOf = (public_key: string): string =>
+  createHash('sha256').update(public_key).digest('hex').slice(0, 16)
+
+const macWith = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex')
+
+function isSame(wanted: string, given: string): boolean {
+  const [one, two] = [Buffer.from(wanted), Buffer.from(given)]
+  return one.length === two.length && timingSafeEqual(one, two)
+}
+
+const successionText = (old: PublicKey, successor: string): string =>
+  JSON.stringify(['probity-audit-succession', old.key_id, successor])
+
+/** Whether the holder of `old` itself has named `successor`. */
+export const successionFits = (old: EarlierKey, successor: string): boolean =>
+  signatureFits(successionText(old, successor), old.succession, old.public_key)
+
 export function checkpointFits(checkpoint: Checkpoint, public_key: string): boolean {
+  const { signature, ...signed } = checkpoint
+  return signatureFits(checkpointText(signed), signature, public_key)
+}
+
+function signatureFits(text: string, signature: string, public_key: string): boolean {
   try {
-    const { signature, ...signed } = checkpoint
-    return verify(
-      null,
-      Buffer.from(checkpointText(signed)),
-      publicKeyFrom(public_key),
-      Buffer.from(signature, 'base64url'),
-    )
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: public_key }, format: 'jwk' })
+    const bytes = Buffer.from(signature, 'base64url')
+    // Decoding ignores stray characters and spare bits; a signature has one spelling only.
+    return bytes.toString('base64url') === signature && verify(null, Buffer.from(text), key, bytes)
   } catch {
     return false
   }

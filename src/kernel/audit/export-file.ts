@@ -1,12 +1,20 @@
 /** Verifies an exported audit file with nothing but its public key: no database, no service, no secret. */
-import { type AuditEvent, type Checkpoint, checkpointFits } from './chain.ts'
+import {
+  type AuditEvent,
+  type Checkpoint,
+  checkpointFits,
+  type EarlierKey,
+  keyIdOf,
+  type PublicKey,
+  successionFits,
+} from './chain.ts'
 import { ChainWalk, type Verification } from './verify.ts'
 
-interface Manifest {
+interface Manifest extends PublicKey {
   readonly format: string
   readonly tenant_id: string
-  readonly public_key: string
-  readonly key_id: string
+  /** Missing in files of the first release. */
+  readonly earlier_keys?: readonly EarlierKey[]
   readonly first_seq: number
   readonly last_seq: number
 }
@@ -43,6 +51,22 @@ function parse(text: string, number: number): Line {
 }
 
 /**
+ * The end must be signed by the examiner's key, or by the one that key itself named as its successor. A checkpoint on the way
+ * may be older: it only repeats what the signed end covers, so it must fit the key it names.
+ */
+function createTrust({ public_key, earlier_keys = [] }: Manifest, trusted_key = public_key) {
+  const held = earlier_keys.find((key) => key.public_key === trusted_key)
+  const signers = held && successionFits(held, public_key) ? [trusted_key, public_key] : [trusted_key]
+  const named = new Map(
+    [...signers, public_key, ...earlier_keys.map((key) => key.public_key)].map((key) => [keyIdOf(key), key]),
+  )
+  return {
+    asEnd: (end: Checkpoint) => signers.some((key) => checkpointFits(end, key)),
+    onTheWay: (checkpoint: Checkpoint) => checkpointFits(checkpoint, named.get(checkpoint.key_id) ?? trusted_key),
+  }
+}
+
+/**
  * `trusted_key` is the public key the examiner already holds; without it the file's own key is used, which proves that the
  * file is consistent but not who signed it.
  */
@@ -69,7 +93,7 @@ export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: s
     if (!manifest) throw new ExportUnreadable('The first line must be the manifest: this is not an audit export.')
     if (line.line === 'link') {
       // The first link states what it follows; what came before it is vouched for by earlier checkpoints, not by this file.
-      walk ??= new ChainWalk(null, [], manifest.public_key, { seq: manifest.first_seq - 1, hash: line.prev_hash })
+      walk ??= new ChainWalk(null, [], { seq: manifest.first_seq - 1, hash: line.prev_hash })
       walk.link(line)
       hashes.set(line.seq, line.hash)
       previous = { seq: line.seq, hash: line.hash }
@@ -78,10 +102,10 @@ export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: s
   }
   if (!manifest) throw new ExportUnreadable('The file is empty.')
   if (!end) throw new ExportUnreadable('The signed end is missing: the file was cut short.')
-  const public_key = trusted_key ?? manifest.public_key
+  const signed = createTrust(manifest, trusted_key)
   const faults = [...(walk?.finish(0).faults ?? [])]
   for (const checkpoint of [...later, end]) {
-    if (!checkpointFits(checkpoint, public_key)) {
+    if (!(checkpoint === end ? signed.asEnd(checkpoint) : signed.onTheWay(checkpoint))) {
       faults.push({
         seq: checkpoint.seq,
         event_id: null,

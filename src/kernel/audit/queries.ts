@@ -28,6 +28,17 @@ export const findHorizon = async (tx: Tx): Promise<number> =>
   (await tx.find<{ horizon: number }>('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon'))
     ?.horizon ?? 0
 
+/** The same, with the number that the next transaction will get. */
+export const findSnapshot = async (tx: Tx): Promise<{ horizon: number; next_txid: number }> =>
+  (await tx.find<{ horizon: number; next_txid: number }>(
+    `select pg_snapshot_xmin(s)::text::bigint as horizon, pg_snapshot_xmax(s)::text::bigint as next_txid
+       from pg_current_snapshot() s`,
+  )) ?? { horizon: 0, next_txid: 0 }
+
+export const countEventsSince = async (tx: Tx, since_txid: number): Promise<number> =>
+  (await tx.find<{ events: number }>('select count(*) as events from app.audit_event where txid >= $1', [since_txid]))
+    ?.events ?? 0
+
 /** Tenants with events since a horizon. */
 export const listTenantsWithEvents = (tx: Tx, since_txid: number) =>
   tx.query<{ tenant_id: string }>('select distinct tenant_id from app.audit_event where txid >= $1', [since_txid])

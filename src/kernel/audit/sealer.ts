@@ -8,9 +8,11 @@ import type { Log } from '../log.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { type AuditKeys, type ChainEnd, eventHash, GENESIS, linkHash } from './chain.ts'
 import {
+  countEventsSince,
   findHead,
   findHorizon,
   findNewestCheckpoint,
+  findSnapshot,
   insertCheckpoint,
   insertLinks,
   type LinkRow,
@@ -24,6 +26,8 @@ import {
 const BATCH = 2000
 const EVERY_MS = 500
 const CHECKPOINT_EVERY_MS = 60_000
+/** Enough for eight minutes of a transaction that does not end; beyond it the age is only known more coarsely. */
+const MAX_MARKS = 1000
 const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:seal' }
 const NOTHING_YET = { seq: 0, hash: GENESIS, last_txid: 0, last_event_id: SYSTEM_TENANT }
 
@@ -70,6 +74,9 @@ export class AuditSealer {
   readonly #log: Log
   /** Everything below it has been looked at by this process; undefined until the first look over all tenants. */
   #seen: number | undefined
+  /** Instants, each with the number the next transaction had: once sealing has passed it, all that was begun before is sealed. */
+  #marks: { readonly at_ms: number; readonly next_txid: number }[] = []
+  #sealedUntil_ms = performance.now()
   #timer: NodeJS.Timeout | undefined
   #pass: Promise<void> = Promise.resolve()
   #stopping = false
@@ -107,8 +114,9 @@ export class AuditSealer {
   /** One look at all tenants with something new. A tenant that fails is tried again at the next look. */
   async pass(): Promise<void> {
     const seen = this.#seen
-    const { horizon, tenants } = await this.#queue.read(QUEUE_SCOPE, async (tx) => ({
-      horizon: await findHorizon(tx),
+    const at_ms = performance.now()
+    const { horizon, next_txid, tenants } = await this.#queue.read(QUEUE_SCOPE, async (tx) => ({
+      ...(await findSnapshot(tx)),
       tenants: seen === undefined ? await listAllTenantsWithEvents(tx) : await listTenantsWithEvents(tx, seen),
     }))
     let complete = true
@@ -123,6 +131,22 @@ export class AuditSealer {
         this.#log.warn({ err: error, tenant_id }, 'a tenant could not be sealed')
       }
     }
-    if (complete) this.#seen = horizon
+    if (this.#marks.length < MAX_MARKS) this.#marks.push({ at_ms, next_txid })
+    if (complete) this.#passed(horizon)
+  }
+
+  /** What is not chained yet, as far as this process knows; null before its first look. */
+  async tail(): Promise<{ events: number; age_s: number } | null> {
+    const seen = this.#seen
+    if (seen === undefined) return null
+    const events = await this.#queue.read(QUEUE_SCOPE, (tx) => countEventsSince(tx, seen))
+    return { events, age_s: events === 0 ? 0 : (performance.now() - this.#sealedUntil_ms) / 1000 }
+  }
+
+  #passed(horizon: number): void {
+    this.#seen = horizon
+    const isPassed = ({ next_txid }: { next_txid: number }) => next_txid <= horizon
+    this.#sealedUntil_ms = this.#marks.findLast(isPassed)?.at_ms ?? this.#sealedUntil_ms
+    this.#marks = this.#marks.filter((mark) => !isPassed(mark))
   }
 }

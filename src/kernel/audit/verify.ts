@@ -2,15 +2,7 @@
  * Recomputes a tenant's whole chain and says what fits and what does not, each fault with its place. The same walk serves
  * the database (with the keys) and an exported file (with the public key only).
  */
-import {
-  type AuditEvent,
-  type AuditKeys,
-  type Checkpoint,
-  checkpointFits,
-  eventHash,
-  GENESIS,
-  linkHash,
-} from './chain.ts'
+import { type AuditEvent, type AuditKeys, type Checkpoint, eventHash, GENESIS, linkHash } from './chain.ts'
 import type { ChainRow, EventRow, HeadRow } from './queries.ts'
 
 export interface Fault {
@@ -46,7 +38,7 @@ const MAX_FAULTS = 1000
 
 export class ChainWalk {
   readonly #faults: Fault[] = []
-  readonly #keys: Pick<AuditKeys, 'eventFits'> | null
+  readonly #keys: AuditKeys | null
   readonly #checkpointHashes = new Map<number, string>()
   #faultsTotal = 0
   #seq = 0
@@ -54,24 +46,19 @@ export class ChainWalk {
   #events = 0
   #unsealed = 0
 
-  /** Checkpoints first: the walk compares them as it passes. Without keys, event codes cannot be checked. */
+  /** Checkpoints first: the walk compares them as it passes. Without keys, codes and signatures are not checked here. */
   constructor(
-    keys: Pick<AuditKeys, 'eventFits'> | null,
+    keys: AuditKeys | null,
     checkpoints: readonly Checkpoint[],
-    public_key: string,
     start: { readonly seq: number; readonly hash: string } = { seq: 0, hash: GENESIS },
   ) {
     this.#keys = keys
     this.#seq = start.seq
     this.#hash = start.hash
     for (const checkpoint of checkpoints) {
-      if (!checkpointFits(checkpoint, public_key)) {
-        this.#fault(
-          checkpoint.seq,
-          null,
-          'checkpoint_altered',
-          `checkpoint ${checkpoint.seq} is not signed by this key`,
-        )
+      if (keys?.checkpointFits(checkpoint) === false) {
+        const detail = `checkpoint ${checkpoint.seq} is not signed by a key of this service`
+        this.#fault(checkpoint.seq, null, 'checkpoint_altered', detail)
       }
       this.#checkpointHashes.set(checkpoint.seq, checkpoint.hash)
     }
@@ -135,15 +122,12 @@ export class ChainWalk {
     else this.#unsealed++
   }
 
-  head(
-    head: { seq: number; hash: string; mac: string } | undefined,
-    mac: (end: { seq: number; hash: string }) => string,
-  ): void {
+  head(tenant_id: string, head: { seq: number; hash: string; mac: string } | undefined): void {
     if (!head) {
       if (this.#seq > 0) this.#fault(this.#seq, null, 'head_altered', 'the record of where the chain ends is gone')
       return
     }
-    if (mac(head) !== head.mac)
+    if (this.#keys?.headFits(tenant_id, head, head.mac) === false)
       this.#fault(head.seq, null, 'head_altered', 'the record of where the chain ends was altered')
     if (head.seq > this.#seq) this.#fault(this.#seq, null, 'chain_truncated', `the chain should end at ${head.seq}`)
     else if (head.seq < this.#seq || head.hash !== this.#hash)

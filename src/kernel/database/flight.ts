@@ -71,13 +71,16 @@ export class Flight {
   #columns: readonly Column[] | undefined
   #rows: Record<string, unknown>[] = []
   #failure: Error | undefined
+  readonly #silence_ms: number | undefined
+  #patience: NodeJS.Timeout | undefined
   #resolve!: (results: FlightResult[]) => void
   #reject!: (error: Error) => void
   // `pg` sets and calls this on custom queries; the promise above is our answer.
   callback = () => {}
 
-  constructor(statements: readonly Statement[], named: boolean) {
+  constructor(statements: readonly Statement[], named: boolean, silence_ms?: number) {
     this.#statements = statements
+    this.#silence_ms = silence_ms
     this.#names = statements.map(({ text }) => (named ? nameOf(text) : ''))
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -99,6 +102,9 @@ export class Flight {
       this.#failure = error as Error
     }
     messages.push(serialize.sync())
+    if (this.#silence_ms !== undefined) {
+      this.#patience = setTimeout(() => this.handleError(new Silence('the database does not answer')), this.#silence_ms)
+    }
     if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
     return null
   }
@@ -149,11 +155,13 @@ export class Flight {
   }
 
   handleReadyForQuery(): void {
+    clearTimeout(this.#patience)
     if (this.#failure) this.#reject(this.#failure)
     else this.#resolve(this.#results)
   }
 
   handleError(error: Error): void {
+    clearTimeout(this.#patience)
     // Statements parsed in a failed flight may or may not exist on the server: forget them, Close will tidy up.
     for (const name of isOutdated(error) ? this.#names : this.#fresh) this.#prepared.delete(name)
     this.#reject(error)
@@ -167,8 +175,20 @@ export class Flight {
   }
 }
 
+/** PostgreSQL's own limits need PostgreSQL to be there: behind a dead network only a clock of our own ends the waiting. */
+class Silence extends Error {
+  readonly code = 'ETIMEDOUT'
+}
+
+const silences_ms = new WeakMap<pg.ClientBase, number>()
+
+/** From now on a flight of this client that is not answered within the limit fails like a lost connection. */
+export function limitSilence(client: pg.ClientBase, silence_ms: number): void {
+  silences_ms.set(client, silence_ms)
+}
+
 export function fly(client: pg.ClientBase, statements: readonly Statement[], named: boolean): Promise<FlightResult[]> {
-  const flight = new Flight(statements, named)
+  const flight = new Flight(statements, named, silences_ms.get(client))
   client.query(flight as unknown as pg.Submittable)
   return flight.done
 }

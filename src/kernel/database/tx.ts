@@ -3,8 +3,9 @@
  * dies with its transaction, so a stray promise cannot run as the next tenant. No other code obtains a client.
  */
 import pg from 'pg'
+import { copyIn } from './copy.ts'
 import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
-import { type FlightResult, fly, type Statement } from './flight.ts'
+import { type FlightResult, fly, limitSilence, type Statement } from './flight.ts'
 import { Gate } from './gate.ts'
 import { wireTypes } from './wire-types.ts'
 
@@ -23,6 +24,8 @@ export interface Tx extends Scope {
   run(text: string, values?: readonly unknown[]): Promise<number>
   /** Sent together with COMMIT, without a round trip of its own, for statements whose result nobody reads. Writes only. */
   defer(text: string, values: readonly unknown[]): void
+  /** COPY into a temporary table of this transaction (a walled one refuses it); gives the number of rows. */
+  copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
 }
 
 export type TxMode = 'one' | 'read' | 'write' | 'self'
@@ -43,8 +46,11 @@ const CONTEXT = `${WHO}, set_config('idle_in_transaction_session_timeout', $3, t
 /** Begun and ended by its one flight, such a transaction is never idle. */
 const CONTEXT_READ_ONLY = `${WHO}, set_config('transaction_read_only', 'on', true)`
 const COMMIT: Statement = { text: 'commit', values: [] }
+const ROLLBACK: Statement = { text: 'rollback', values: [] }
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
+/** Beyond what PostgreSQL itself allows the statements of a flight. */
+const SILENCE_MARGIN_MS = 1000
 const ENDED = 'transaction handle used after it ended'
 
 export class Database {
@@ -64,6 +70,7 @@ export class Database {
     })
     // An idle client whose server went away: the pool drops it by itself, but without a listener Node would exit.
     this.#pool.on('error', (error) => options.onIdleError?.(error))
+    this.#pool.on('connect', (client) => limitSilence(client, 2 * options.statement_timeout_ms + SILENCE_MARGIN_MS))
   }
 
   /** Exactly one read-only query, sent together with the tenant setting in one round trip. */
@@ -144,22 +151,31 @@ export class Database {
     const deferred: Statement[] = []
     let open = true
     let tail: Promise<unknown> = Promise.resolve()
-    const send = (statement: Statement): Promise<FlightResult> => {
+    const inTurn = <R>(act: () => Promise<R>): Promise<R> => {
       if (!open) return Promise.reject(new Error(ENDED))
-      const next = tail.then(async () => {
+      const next = tail.then(act)
+      tail = next.catch(() => {})
+      return next
+    }
+    const send = (statement: Statement): Promise<FlightResult> =>
+      inTurn(async () => {
         const flight = [...pending, statement]
         pending = []
         return (await fly(client, flight, prepared)).at(-1) as FlightResult
       })
-      tail = next.catch(() => {})
-      return next
-    }
+    const copy = (text: string, source: AsyncIterable<Uint8Array>): Promise<number> =>
+      inTurn(async () => {
+        const flight = pending
+        pending = []
+        if (flight.length > 0) await fly(client, flight, prepared)
+        return copyIn(client, text, source)
+      })
     const defer = (statement: Statement): void => {
       if (!open) throw new Error(ENDED)
       deferred.push(statement)
     }
     try {
-      const result = await body(handle(scope, send, defer))
+      const result = await body(handle(scope, send, defer, copy))
       open = false
       await tail
       if (pending.length > 0 && deferred.length === 0) return result
@@ -171,7 +187,7 @@ export class Database {
       open = false
       await tail
       if (pending.length === 0 && !isConnectionFailure(error) && !(error instanceof UnknownState)) {
-        await client.query('rollback').catch((cause: Error) => {
+        await fly(client, [ROLLBACK], false).catch((cause: Error) => {
           throw new UnknownState('rollback', { cause: error instanceof Error ? error : cause })
         })
       }
@@ -201,6 +217,7 @@ function handle(
   defer: (statement: Statement) => void = () => {
     throw new Error('only a write transaction has a commit to send things with')
   },
+  copy: Tx['copy'] = () => Promise.reject(new Error('only a write transaction can copy')),
 ): Tx {
   return {
     tenant_id: scope.tenant_id,
@@ -209,5 +226,6 @@ function handle(
     find: async (text, values = []) => (await send({ text, values })).rows[0] as never,
     run: async (text, values = []) => (await send({ text, values })).count,
     defer: (text, values) => defer({ text, values }),
+    copy,
   }
 }

@@ -98,8 +98,15 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     const given = (tx: Tx) => ({ params, query, body, request, actor, kernel, audit: notes, tx })
     const idempotency: Idempotency | undefined =
       route.method === 'POST' && idempotencyKey !== undefined
-        ? { principal: actor.principal, operation: route.id, key: idempotencyKey, secret: route.secret ?? false }
+        ? {
+            principal: actor.principal,
+            operation: route.id,
+            key: idempotencyKey,
+            secret: route.secret ?? false,
+            code_key: idempotency_key,
+          }
         : undefined
+    if (route.before) await route.before({ params, query, body, request, actor, kernel })
     if (route.tx === 'write') {
       const fingerprint = idempotency
         ? fingerprintOf(idempotency_key, {

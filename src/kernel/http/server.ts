@@ -162,6 +162,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('malformed_request', 'HTTP/1.1 needs a Host header.')
     }
+    if (hasTwoHosts(request.raw.rawHeaders)) fail('malformed_request', 'Send one Host header.')
     if (!request.is404) return
     if (options.cors.preflight(request, reply)) return reply
     guardMethod(request.method, (request.url.split('?', 1)[0] as string) || '/')
@@ -341,6 +342,18 @@ function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): In
   // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
   const params = { ...(request.params as Record<string, string>) }
   return { params, query, body: route.bytes ? undefined : body, request: facts }
+}
+
+/** Node would quietly take the first; whoever is in front of us may have taken the second. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let found = false
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (found) return true
+    found = true
+  }
+  return false
 }
 
 function installParsers(app: FastifyInstance): void {

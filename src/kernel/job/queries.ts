@@ -336,3 +336,11 @@ export const upsertSchedule = (
       schedule.first_in_s,
     ],
   )
+
+/** For the metrics. What suspended tenants have queued waits on purpose, and is left out. */
+export const findQueueDepth = async (tx: Tx): Promise<{ queued: number; running: number; oldest_due_s: number }> =>
+  (await tx.find<{ queued: number; running: number; oldest_due_s: number }>(
+    `select count(*) as queued, (select count(*) from app.job where state = 'running') as running,
+            coalesce(extract(epoch from now() - min(j.run_at) filter (where j.run_at <= now())), 0)::float8 as oldest_due_s
+       from app.job j join app.tenant t on t.tenant_id = j.tenant_id where j.state = 'queued' and t.state = 'active'`,
+  )) ?? { queued: 0, running: 0, oldest_due_s: 0 }

@@ -17,6 +17,8 @@ export interface Answer {
 
 export interface Idempotency extends AnswerKey {
   readonly secret: boolean
+  /** Authenticates what is stored: an answer that was altered in the database is not repeated. */
+  readonly code_key: Buffer
 }
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
@@ -33,6 +35,22 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 export const fingerprintOf = (key: Buffer, content: unknown): string =>
   createHmac('sha256', key).update(canonicalJson(content)).digest('hex')
 
+/** What is stored beside an answer: the fingerprint of its request, then a code over both that only this service can make. */
+function sealOf(tx: Tx, idempotency: Idempotency, fingerprint: string, { status, headers, body }: Answer): string {
+  const { principal, operation, key, code_key } = idempotency
+  const content = {
+    tenant_id: tx.tenant_id,
+    principal,
+    operation,
+    key,
+    fingerprint,
+    status,
+    headers,
+    body: body ?? null,
+  }
+  return `${fingerprint}.${fingerprintOf(code_key, content)}`
+}
+
 /** Runs `effect` once per key. Must be called inside the transaction that holds the effect. */
 export async function once(
   tx: Tx,
@@ -44,20 +62,21 @@ export async function once(
   if (!(await tryLockAnswer(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
   const stored = await findAnswer(tx, idempotency)
   if (stored) {
-    if (stored.fingerprint !== fingerprint) fail('idempotency_key_reused')
+    const kept = { status: stored.status, headers: stored.headers, body: stored.body ?? undefined }
+    const request = stored.fingerprint.slice(0, stored.fingerprint.lastIndexOf('.'))
+    if (request !== fingerprint) fail('idempotency_key_reused')
+    if (stored.fingerprint !== sealOf(tx, idempotency, fingerprint, kept))
+      throw new Error('a stored answer was altered')
     if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
-    return {
-      status: stored.status,
-      headers: { ...stored.headers, 'idempotency-replayed': 'true' },
-      body: stored.body ?? undefined,
-    }
+    return { ...kept, headers: { ...kept.headers, 'idempotency-replayed': 'true' } }
   }
   const answer = await effect()
+  const kept = { ...answer, body: idempotency.secret ? undefined : answer.body }
   await insertAnswer(tx, idempotency, {
-    fingerprint,
-    status: answer.status,
-    headers: answer.headers,
-    body: idempotency.secret ? null : (answer.body ?? null),
+    fingerprint: sealOf(tx, idempotency, fingerprint, kept),
+    status: kept.status,
+    headers: kept.headers,
+    body: kept.body ?? null,
   })
   return answer
 }

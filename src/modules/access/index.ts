@@ -18,6 +18,7 @@ export const access: Module = {
     user_account_email_key: ['duplicate', 'A user with this email address exists already.'],
     user_account_away_ck: ['conflict', 'away_until must be later than away_from.'],
   },
+  canary_table: 'user_account',
   canary: async (tx) => {
     const user_id = uuidv7()
     const user = { user_id, issuer: 'canary', subject: 'canary', email: 'canary@example.com', name: 'canary' }

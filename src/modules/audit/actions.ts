@@ -40,14 +40,14 @@ export async function verifyChain(
 ): Promise<Verification> {
   const checkpoints = await allCheckpoints(tx)
   const head = await findHead(tx)
-  const walk = new ChainWalk(keys, checkpoints, keys.public_key)
+  const walk = new ChainWalk(keys, checkpoints)
   let done = 0
   for await (const row of chain(tx, 0, Number.MAX_SAFE_INTEGER)) {
     walk.link(row)
     if (++done % 50_000 === 0) await onProgress(done)
   }
   for (const event of await listUnlinked(tx, MAX_UNLINKED)) walk.unlinked(event, head)
-  walk.head(head, (end) => keys.headMac(tx.tenant_id, end))
+  walk.head(tx.tenant_id, head)
   return walk.finish(checkpoints.length)
 }
 
@@ -61,7 +61,7 @@ export async function* exportLines(
   range: { first: number; last: number },
 ): AsyncGenerator<Buffer> {
   const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
-  const { public_key, key_id } = keys
+  const { public_key, key_id, earlier_keys } = keys
   yield line({
     line: 'manifest',
     format: 'probity-audit-export/1',
@@ -69,6 +69,7 @@ export async function* exportLines(
     exported_at: nowText(),
     public_key,
     key_id,
+    earlier_keys,
     first_seq: range.first,
     last_seq: range.last,
   })

@@ -12,5 +12,6 @@ export const audit: Module = {
   summary: 'Append-only, hash-chained record of every change, with proofs.',
   routes: auditRoutes,
   jobs: [auditVerification, auditExport],
+  canary_table: 'audit_run',
   canary: (tx) => insertCanaryRecord(tx, uuidv7(), uuidv7()),
 }

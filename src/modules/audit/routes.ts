@@ -166,7 +166,7 @@ export const auditRoutes = [
     const checkpoints = await page(input, 'listAuditCheckpoints', ['seq'], (after, count) =>
       listCheckpoints(input.tx, Number(after?.[0] ?? 0), count),
     )
-    const { public_key, key_id } = input.kernel.audit
-    return { ...checkpoints, public_key, key_id }
+    const { public_key, key_id, earlier_keys } = input.kernel.audit
+    return { ...checkpoints, public_key, key_id, earlier_keys: [...earlier_keys] }
   }),
 ]

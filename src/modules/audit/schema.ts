@@ -58,12 +58,17 @@ export const CheckpointView = closed(
   },
   { title: 'AuditCheckpoint' },
 )
+const EarlierKey = closed(
+  { key_id: text(64), public_key: text(100), succession: text(200) },
+  { description: 'It signed before a rotation. `succession` is its own signature under the key that followed.' },
+)
 export const CheckpointPage = closed(
   {
     items: Type.Array(CheckpointView),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     public_key: text(100, { description: 'Raw Ed25519 public key, base64url. Keep it with the checkpoints.' }),
     key_id: text(64),
+    earlier_keys: listOf(EarlierKey, 100),
   },
   { title: 'AuditCheckpoints' },
 )

@@ -10,6 +10,7 @@ export const auth: Module = {
   summary: 'Who the caller is and how machine clients obtain a token.',
   routes: authRoutes,
   jobs: [],
+  canary_table: 'revoked_token',
   canary: async (tx) => {
     await upsertRevokedToken(tx, { token_id: 'canary', expires_at: null, reason: 'canary' })
   },

@@ -17,6 +17,7 @@ export const changeRequests: Module = {
     change_approval_person_ck: ['approval_own_request', 'Only a person approves; API keys never do.'],
     change_approval_pkey: ['duplicate', 'You have approved this change request already.'],
   },
+  canary_table: 'change_request',
   canary: async (tx) => {
     const cr_id = uuidv7()
     const request = {

@@ -111,6 +111,8 @@ export const changeRequestRoutes = [
       'conflict',
       'duplicate',
       'last_administrator',
+      'gates_closed',
+      'list_key_reserved',
     ],
   }).handle(async ({ tx, params, body, actor, kernel, audit, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)
@@ -127,7 +129,7 @@ export const changeRequestRoutes = [
         params: request.params,
         body: request.body ?? undefined,
         // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.
-        request: { ...facts, if_match: undefined },
+        request: { ...facts, if_match: undefined, approves: request.cr_id },
       })
       await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
     }

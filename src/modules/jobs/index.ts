@@ -11,6 +11,7 @@ export const jobs: Module = {
   summary: 'One place to poll any long-running work.',
   routes: jobRoutes,
   jobs: [],
+  canary_table: 'job',
   canary: async (tx) => {
     await insertJob(
       tx,

@@ -51,8 +51,8 @@ export async function storeUpload(
   const hash = createHash('sha256')
   let size_bytes = 0
   let chunks = 0
-  await store.write((tx) => insertUpload(tx, upload_id, options.file_name))
   try {
+    await store.write((tx) => insertUpload(tx, upload_id, options.file_name))
     for await (const piece of pieces(stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)) {
       size_bytes += piece.length
       if (size_bytes > options.max_bytes) {
@@ -122,7 +122,10 @@ export async function useUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
   return (await findUpload(tx, upload_id)) ? fail('upload_incomplete') : fail('not_found', 'There is no such upload.')
 }
 
-/** The stored bytes in order, each piece read in a transaction of its own; throws at the end if they are not those received. */
+/**
+ * The stored bytes in order, each piece read in a transaction of its own. Before the last piece is given, the whole is
+ * compared with what was received: altered bytes are never delivered completely, those of one piece not at all.
+ */
 export async function* readUpload(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
   upload_id: string,
@@ -130,11 +133,14 @@ export async function* readUpload(
   const content = await read((tx) => findUploadContent(tx, upload_id))
   if (!content) return fail('not_found', 'There is no such upload.')
   const hash = createHash('sha256')
+  let last: Buffer = Buffer.alloc(0)
   for (let seq = 0; seq < content.chunks; seq++) {
     const chunk = await read((tx) => findUploadChunk(tx, upload_id, seq))
     if (!chunk) return fail('not_found', 'The upload was removed while it was being read.')
+    if (seq > 0) yield last
     hash.update(chunk.bytes)
-    yield chunk.bytes
+    last = chunk.bytes
   }
   if (hash.digest('hex') !== content.sha256) throw new Error(`the stored bytes of upload ${upload_id} have changed`)
+  if (last.length > 0) yield last
 }

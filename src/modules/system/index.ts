@@ -13,6 +13,7 @@ export const system: Module = {
   summary: 'Probes, machine-readable contract, uploads, and what the running service can do.',
   routes: systemRoutes,
   jobs: [],
+  canary_table: 'upload',
   canary: async (tx) => {
     const upload_id = uuidv7()
     await insertUpload(tx, upload_id, 'canary')

@@ -17,6 +17,7 @@ export const tenant: Module = {
   summary: 'Tenant-wide settings: profile, approval policy, retention, and the proof of isolation.',
   routes: tenantRoutes,
   jobs: [housekeeping],
+  canary_table: 'tenant_limit',
   canary: async (tx) => {
     await insertApprovalPolicy(tx, [])
     await insertRetentionPolicy(tx, [])

@@ -1,0 +1,195 @@
+/** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
+import { closeGates } from '../versions/actions.ts'
+import { findVersion } from '../versions/queries.ts'
+import type { Gate } from '../versions/rules.ts'
+import {
+  type ActivationRow,
+  findInForce,
+  findPrevious,
+  insertActivation,
+  listPending,
+  lockActivations,
+  updateRevoked,
+} from './queries.ts'
+
+export interface ActivationRequest {
+  readonly list_key: string
+  readonly version: number
+  readonly reason: string
+  readonly effective_from?: string | undefined
+  readonly expected_active?: number | null | undefined
+  readonly cr_id?: string | undefined
+}
+
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+export async function activate(
+  tx: Tx,
+  request: ActivationRequest,
+  kind: 'activate' | 'rollback' | 'seed' = 'activate',
+  family: Family = 'list',
+): Promise<ActivationRow> {
+  await lockActivations(tx, family, request.list_key)
+  const dataset = found(await findDataset(tx, request.list_key, family))
+  if (dataset.tenant_id !== tx.tenant_id) {
+    fail('transition_not_allowed', `${request.list_key} is a shared list: pin a version of it, or make an overlay.`)
+  }
+  await expectVersionFree(tx, dataset, request.version)
+  const gates = await gatesOf(tx, dataset, request)
+  if (gates.length > 0) closeGates(gates)
+  return found(
+    await insertActivation(tx, {
+      activation_id: uuidv7(),
+      family,
+      list_key: request.list_key,
+      layer: 'base',
+      kind,
+      dataset_tenant_id: dataset.tenant_id,
+      dataset_id: dataset.dataset_id,
+      version: request.version,
+      effective_from: request.effective_from ?? null,
+      expires_at: null,
+      reason: request.reason,
+      cr_id: request.cr_id ?? null,
+    }),
+  )
+}
+
+async function expectVersionFree(tx: Tx, dataset: DatasetRow, number: number): Promise<void> {
+  const version = found(await findVersion(tx, dataset, number))
+  if (version.state === 'withdrawn') fail('transition_not_allowed', `Version ${number} is withdrawn.`)
+}
+
+/** Everything in the way, named together. */
+async function gatesOf(tx: Tx, dataset: DatasetRow, request: ActivationRequest): Promise<Gate[]> {
+  const gates: Gate[] = []
+  if (dataset.state === 'archived') {
+    gates.push({ gate: 'frozen', detail: `${dataset.list_key} is archived.`, overridable: false, facts: {} })
+  }
+  if (request.expected_active !== undefined) {
+    const active = (await findInForce(tx, dataset.family, dataset.list_key, 'base'))?.version ?? null
+    if (active !== request.expected_active) {
+      gates.push({
+        gate: 'stale-base',
+        detail: `Version ${active ?? 'none'} is in force, not ${request.expected_active ?? 'none'}.`,
+        overridable: false,
+        facts: { active, expected_active: request.expected_active },
+      })
+    }
+  }
+  return gates
+}
+
+export interface RollbackRequest {
+  readonly list_key: string
+  readonly to_version?: number | undefined
+  readonly reason: string
+  readonly keep_scheduled?: boolean | undefined
+  readonly expected_active?: number | null | undefined
+  readonly cr_id?: string | undefined
+}
+
+/** One activation of what was in force before, and, unless told otherwise, nothing scheduled survives it. */
+export async function rollBack(
+  tx: Tx,
+  request: RollbackRequest,
+  family: Family = 'list',
+): Promise<{ activation: ActivationRow; revoked: ActivationRow[] }> {
+  await lockActivations(tx, family, request.list_key)
+  const current = await findInForce(tx, family, request.list_key, 'base')
+  if (!current?.version) {
+    found(await findDataset(tx, request.list_key, family))
+    return fail('nothing_in_force', `No version of ${request.list_key} is in force to roll back from.`)
+  }
+  const to = request.to_version ?? (await findPrevious(tx, family, request.list_key, current.version))?.version
+  if (to === undefined || to === null) {
+    return fail('transition_not_allowed', 'Only one version was ever in force; name the version to go to.')
+  }
+  const revoked: ActivationRow[] = []
+  if (!request.keep_scheduled) {
+    for (const { activation_id } of await listPending(tx, family, request.list_key)) {
+      const gone = await updateRevoked(tx, activation_id, `Rolled back: ${request.reason}`)
+      if (gone) revoked.push(gone)
+    }
+  }
+  const activation = await activate(tx, { ...request, version: to }, 'rollback', family)
+  return { activation, revoked }
+}
+
+const PIN_DAYS = 90
+
+export async function pin(
+  tx: Tx,
+  request: {
+    list_key: string
+    version: number
+    reason: string
+    effective_from?: string | undefined
+    expires_at?: string | null | undefined
+    cr_id?: string | undefined
+  },
+): Promise<ActivationRow> {
+  await lockActivations(tx, 'list', request.list_key)
+  const shared = found(await findSharedDataset(tx, request.list_key))
+  await expectVersionFree(tx, shared, request.version)
+  const from_ms = request.effective_from === undefined ? Date.now() : Date.parse(request.effective_from)
+  const until_ms = request.expires_at ? Date.parse(request.expires_at) : Number.POSITIVE_INFINITY
+  const ends = shared.overlay_policy === 'none' || shared.overlay_policy === 'tighten_only'
+  if ((ends && until_ms > from_ms + PIN_DAYS * 86_400_000) || until_ms <= from_ms) {
+    return fail('validation_failed', {
+      detail: ends ? `A pin of this list ends within ${PIN_DAYS} days.` : 'The pin would end before it begins.',
+      errors: [
+        {
+          in: 'body',
+          pointer: '#/expires_at',
+          detail: ends ? `must be at most ${PIN_DAYS} days ahead` : 'must be later',
+        },
+      ],
+    })
+  }
+  return found(
+    await insertActivation(tx, {
+      activation_id: uuidv7(),
+      family: 'list',
+      list_key: request.list_key,
+      layer: 'base',
+      kind: 'pin',
+      dataset_tenant_id: shared.tenant_id,
+      dataset_id: shared.dataset_id,
+      version: request.version,
+      effective_from: request.effective_from ?? null,
+      expires_at: request.expires_at ?? null,
+      reason: request.reason,
+      cr_id: request.cr_id ?? null,
+    }),
+  )
+}
+
+export async function unpin(tx: Tx, list_key: string, reason: string, cr_id?: string): Promise<ActivationRow> {
+  await lockActivations(tx, 'list', list_key)
+  const current = await findInForce(tx, 'list', list_key, 'base')
+  if (current?.kind !== 'pin') {
+    found(await findDataset(tx, list_key))
+    return fail('transition_not_allowed', `${list_key} is not pinned.`)
+  }
+  return found(
+    await insertActivation(tx, {
+      activation_id: uuidv7(),
+      family: 'list',
+      list_key,
+      layer: 'base',
+      kind: 'unpin',
+      dataset_tenant_id: null,
+      dataset_id: null,
+      version: null,
+      effective_from: null,
+      expires_at: null,
+      reason,
+      cr_id: cr_id ?? null,
+    }),
+  )
+}

@@ -1,0 +1,133 @@
+/** SQL of activations. Number, time, hash and order are given by the database under the list's lock. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Position } from '../../../kernel/page.ts'
+import type { Family } from '../datasets/queries.ts'
+
+export interface ActivationRow {
+  readonly activation_id: string
+  readonly list_key: string
+  readonly layer: 'base' | 'overlay'
+  readonly seq: number
+  readonly kind: 'activate' | 'rollback' | 'pin' | 'unpin' | 'overlay' | 'overlay-removed' | 'seed'
+  readonly dataset_tenant_id: string | null
+  readonly dataset_id: string | null
+  readonly version: number | null
+  readonly effective_from: string
+  readonly expires_at: string | null
+  readonly recorded_at: string
+  readonly retroactive: boolean
+  readonly reason: string
+  readonly actor: string
+  readonly cr_id: string | null
+  readonly revoked_at: string | null
+  readonly revoked_by: string | null
+  readonly revoke_reason: string | null
+  readonly prev_hash: string
+  readonly hash: string
+}
+
+const columns = `activation_id, list_key, layer, seq, kind, dataset_tenant_id, dataset_id, version, effective_from, expires_at,
+  recorded_at, retroactive, reason, actor, cr_id, revoked_at, revoked_by, revoke_reason, prev_hash, hash`
+
+export interface NewActivation {
+  readonly activation_id: string
+  readonly family: Family
+  readonly list_key: string
+  readonly layer: 'base' | 'overlay'
+  readonly kind: ActivationRow['kind']
+  readonly dataset_tenant_id: string | null
+  readonly dataset_id: string | null
+  readonly version: number | null
+  /** NULL: from the instant it is recorded. */
+  readonly effective_from: string | null
+  readonly expires_at: string | null
+  readonly reason: string
+  readonly cr_id: string | null
+}
+
+/** Held until the end of the transaction: what is read afterwards stays true until then. */
+export const lockActivations = (tx: Tx, family: Family, list_key: string) =>
+  tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`activation:${tx.tenant_id}:${family}:${list_key}`])
+
+export const insertActivation = (tx: Tx, activation: NewActivation) =>
+  tx.find<ActivationRow>(
+    `insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id, dataset_id, version,
+       effective_from, expires_at, reason, actor, cr_id, seq, recorded_at, retroactive, prev_hash, hash)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, now(), false, '', '') returning ${columns}`,
+    [
+      tx.tenant_id,
+      activation.activation_id,
+      activation.family,
+      activation.list_key,
+      activation.layer,
+      activation.kind,
+      activation.dataset_tenant_id,
+      activation.dataset_id,
+      activation.version,
+      activation.effective_from,
+      activation.expires_at,
+      activation.reason,
+      tx.actor,
+      activation.cr_id,
+    ],
+  )
+
+/** Newest first. The shared list's own timeline is read with the system tenant's id. */
+export const listActivations = (
+  tx: Tx,
+  of: { tenant_id: string; family: Family; list_key: string },
+  after: Position,
+  count: number,
+) =>
+  tx.query<ActivationRow>(
+    `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3
+        and ($4::bigint is null or seq < $4) order by seq desc limit $5`,
+    [of.tenant_id, of.family, of.list_key, after?.[0] ?? null, count],
+  )
+
+export const findActivation = (tx: Tx, list_key: string, activation_id: string) =>
+  tx.find<ActivationRow>(
+    `select ${columns} from app.activation where tenant_id = $1 and list_key = $2 and activation_id = $3`,
+    [tx.tenant_id, list_key, activation_id],
+  )
+
+/** Scheduled and not yet in force. */
+export const listPending = (tx: Tx, family: Family, list_key: string) =>
+  tx.query<ActivationRow>(
+    `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = 'base'
+        and revoked_at is null and effective_from > clock_timestamp() order by effective_from, seq`,
+    [tx.tenant_id, family, list_key],
+  )
+
+/** The activation that governs now, of the caller's own scope. */
+export const findInForce = (tx: Tx, family: Family, list_key: string, layer: 'base' | 'overlay') =>
+  tx.find<ActivationRow>(
+    `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = $4
+        and revoked_at is null and effective_from <= clock_timestamp() order by effective_from desc, seq desc limit 1`,
+    [tx.tenant_id, family, list_key, layer],
+  )
+
+/** The one that governed before the one in force, as a person means it: an earlier statement about another version. */
+export const findPrevious = (tx: Tx, family: Family, list_key: string, version: number) =>
+  tx.find<ActivationRow>(
+    `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = 'base'
+        and revoked_at is null and effective_from <= clock_timestamp() and version is distinct from $4 and version is not null
+      order by effective_from desc, seq desc limit 1`,
+    [tx.tenant_id, family, list_key, version],
+  )
+
+export const updateRevoked = (tx: Tx, activation_id: string, reason: string) =>
+  tx.find<ActivationRow>(
+    `update app.activation set revoked_at = now(), revoked_by = $3, revoke_reason = $4
+      where tenant_id = $1 and activation_id = $2 and revoked_at is null returning ${columns}`,
+    [tx.tenant_id, activation_id, tx.actor, reason],
+  )
+
+/** How many distinct statements ever put a version of this list in force. */
+export const hasActivations = async (tx: Tx, family: Family, list_key: string): Promise<boolean> =>
+  (
+    await tx.find<{ some: boolean }>(
+      'select exists (select 1 from app.activation where tenant_id = $1 and family = $2 and list_key = $3) as some',
+      [tx.tenant_id, family, list_key],
+    )
+  )?.some ?? false

@@ -1,0 +1,190 @@
+/** What is in force: activate, schedule, roll back, pin, and the timeline of it all. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { findDataset } from '../datasets/queries.ts'
+import { ListKeyParams, VersionParams } from '../schema.ts'
+import { expectVersion } from '../versions/routes.ts'
+import { activate, pin, rollBack, unpin } from './actions.ts'
+import {
+  type ActivationRow,
+  findActivation,
+  findInForce,
+  listActivations,
+  lockActivations,
+  updateRevoked,
+} from './queries.ts'
+import { timelineOf } from './rules.ts'
+import {
+  Activation,
+  ActivationOrder,
+  ActivationParams,
+  PinOrder,
+  ReasonBody,
+  RevokeQuery,
+  RollbackOrder,
+  RollbackReply,
+  SubmissionOrder,
+  Timeline,
+  TimelineQuery,
+} from './schema.ts'
+
+const shown = ({ dataset_tenant_id: _t, dataset_id: _d, ...activation }: ActivationRow) => activation
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+/** A proposal is bound to what was in force when it was made. */
+const headOfList = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const list_key = params['list_key'] as string
+  const [base, overlay] = [
+    await findInForce(tx, 'list', list_key, 'base'),
+    await findInForce(tx, 'list', list_key, 'overlay'),
+  ]
+  return `${base?.activation_id ?? 'none'} ${overlay?.activation_id ?? 'none'}`
+}
+
+export const activationRoutes: readonly Route[] = [
+  tenantRoute('GET /reference-data/datasets/:list_key/activations', {
+    id: 'listActivations',
+    summary: 'Timeline: which version was in force between which instants',
+    roles: everyone,
+    tx: 'read',
+    params: ListKeyParams,
+    query: TimelineQuery,
+    reply: [200, Timeline],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, query } = input
+    found(await findDataset(tx, params.list_key))
+    const tenant_id = query.scope === 'shared' ? '00000000-0000-0000-0000-000000000000' : tx.tenant_id
+    const of = { tenant_id, family: 'list' as const, list_key: params.list_key }
+    const activations = await page(input, `listActivations ${params.list_key}`, ['seq'], (after, count) =>
+      listActivations(tx, of, after, count),
+    )
+    const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
+    return { ...activations, items: activations.items.map(shown), in_force: timelineOf(all) }
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/activations', {
+    id: 'activateDatasetVersion',
+    summary: 'Make a version the one in force, now or from an instant on',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: ActivationOrder,
+    reply: [201, Activation],
+    governed: { action: 'activation', head: headOfList },
+    location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
+    problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, audit, request }) => {
+    const before = await findInForce(tx, 'list', params.list_key, 'base')
+    const made = await activate(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    audit.configuration(
+      { version: before?.version ?? null },
+      { version: made.version, effective_from: made.effective_from, reason: made.reason },
+    )
+    return shown(made)
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/submit', {
+    id: 'submitDatasetVersion',
+    summary: 'Ask for a version to be put in force; creates a change request',
+    roles: ['policy_editor'],
+    tx: 'write',
+    params: VersionParams,
+    body: SubmissionOrder,
+    reply: [201, ChangeRequestView],
+    location: ({ cr_id }) => `/change-requests/${cr_id}`,
+    links: { getChangeRequest: { cr_id: 'cr_id' } },
+    problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+    const { version } = await expectVersion(tx, params)
+    const operation = found(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
+    const order = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
+    return submit(tx, operation, order, () => kernel.perform(operation.id, { tx, actor, request, audit, ...order }))
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/rollback', {
+    id: 'rollBackDataset',
+    summary: 'Put an earlier version in force again, in one call, with a reason',
+    description:
+      'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
+      'break_glass makes it happen at once where the policy would ask for approval; the record says so.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: RollbackOrder,
+    reply: [201, RollbackReply],
+    governed: {
+      action: 'rollback',
+      head: headOfList,
+      unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
+    },
+    problems: ['not_found', 'nothing_in_force', 'gates_closed', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, audit, request }) => {
+    const before = await findInForce(tx, 'list', params.list_key, 'base')
+    const { activation, revoked } = await rollBack(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    audit.configuration(
+      { version: before?.version ?? null },
+      {
+        version: activation.version,
+        reason: body.reason,
+        ...(body.break_glass && { break_glass: body.break_glass.reason }),
+      },
+    )
+    return { activation: shown(activation), revoked: revoked.map(shown) }
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/pin', {
+    id: 'pinDataset',
+    summary: 'Keep this tenant on one version of a shared list',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: PinOrder,
+    reply: [201, Activation],
+    governed: { action: 'activation', head: headOfList },
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, audit, request }) => {
+    const made = await pin(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    audit.configuration(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
+    return shown(made)
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/unpin', {
+    id: 'unpinDataset',
+    summary: 'Follow the shared list again',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: ReasonBody,
+    reply: [201, Activation],
+    governed: { action: 'activation', head: headOfList },
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, request }) =>
+    shown(await unpin(tx, params.list_key, body.reason, request.approves)),
+  ),
+
+  tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {
+    id: 'cancelActivation',
+    summary: 'Cancel a scheduled activation that has not happened yet',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ActivationParams,
+    query: RevokeQuery,
+    reply: [200, Activation],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, query, audit }) => {
+    await lockActivations(tx, 'list', params.list_key)
+    const activation = found(await findActivation(tx, params.list_key, params.activation_id))
+    if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
+    if (Date.parse(activation.effective_from) <= Date.now()) {
+      fail('transition_not_allowed', 'It is in force already; roll back instead.')
+    }
+    const revoked = found(await updateRevoked(tx, params.activation_id, query.reason ?? 'Cancelled.'))
+    audit.configuration({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
+    return shown(revoked)
+  }),
+]

@@ -1,0 +1,62 @@
+/** One row in each table of the registry, for a tenant: what isolation is shown on. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { entryHash } from '../../registry/content/hashes.ts'
+import { activate } from './activations/actions.ts'
+import { type DatasetRow, insertDataset } from './datasets/queries.ts'
+import { insertExport } from './exports/queries.ts'
+import { insertImport, insertRejects } from './imports/queries.ts'
+import { keepReceipt, resolve } from './resolve/actions.ts'
+import { contentOf, hashOfContent } from './types/actions.ts'
+import { insertType, type TypeRow } from './types/queries.ts'
+import { publishStaged, stageRows } from './versions/actions.ts'
+
+export async function plantCanary(tx: Tx): Promise<void> {
+  const definition = contentOf({
+    title: 'canary',
+    description: 'canary',
+    schema: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+    key_pointers: ['/code'],
+    examples: [{ code: 'canary' }],
+  })
+  const type = (await insertType(tx, {
+    type_key: 'canary',
+    type_version: 1,
+    definition,
+    definition_hash: hashOfContent(definition),
+    compatibility: 'backward',
+  })) as TypeRow
+  const dataset = (await insertDataset(tx, {
+    dataset_id: uuidv7(),
+    family: 'list',
+    list_key: 'canary',
+    role: 'base',
+    type_tenant_id: tx.tenant_id,
+    type_key: 'canary',
+    title: 'canary',
+    description: 'canary',
+    owner: 'canary',
+  })) as DatasetRow
+  const text = '{"code":"canary"}'
+  const content = await stageRows(tx, [{ key: 'canary', text, hash: entryHash(text), row: 1 }])
+  await publishStaged(tx, { dataset, type, content, origin: 'inline', provenance: {}, note: 'canary', guards: null })
+  await activate(tx, { list_key: 'canary', version: 1, reason: 'canary' })
+  await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+  const import_id = uuidv7()
+  await insertImport(tx, {
+    import_id,
+    dataset_id: dataset.dataset_id,
+    list_key: 'canary',
+    job_id: null,
+    upload_id: null,
+    adapter_key: 'canary',
+    adapter_version: 1,
+    options: {},
+    order_text: {},
+    source: { file_name: 'canary', size_bytes: 0, sha256: null },
+  })
+  await insertRejects(tx, import_id, 1, [
+    { code: 'canary', pointer: '', at: { row: 1 }, excerpt: 'canary', message: 'canary' },
+  ])
+  await insertExport(tx, { export_id: uuidv7(), job_id: uuidv7(), parameters: { note: 'canary' } })
+}

@@ -1,0 +1,171 @@
+/** Lists: register, read and keep them, and see what stands on them. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { lockActivations } from '../activations/queries.ts'
+import { ListKeyParams } from '../schema.ts'
+import { findType } from '../types/queries.ts'
+import {
+  type DatasetViewRow,
+  findDataset,
+  findDatasetView,
+  findSharedDataset,
+  insertDataset,
+  listDatasets,
+  listDependents,
+  lockDataset,
+  updateDataset,
+} from './queries.ts'
+import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
+
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+const shown = (row: DatasetViewRow) => {
+  const {
+    tenant_id: _t,
+    dataset_id: _d,
+    family: _f,
+    role: _r,
+    base_tenant_id: _bt,
+    base_dataset_id: _bd,
+    type_tenant_id: _tt,
+    ...rest
+  } = row
+  return rest as never
+}
+
+const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const dataset = params['list_key'] === undefined ? undefined : await findDataset(tx, params['list_key'])
+  return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
+}
+
+export const datasetRoutes = [
+  tenantRoute('GET /reference-data/datasets', {
+    id: 'listDatasets',
+    summary: 'List datasets with their versions and the active one',
+    roles: everyone,
+    tx: 'one',
+    query: DatasetQuery,
+    reply: [200, DatasetPage],
+  }).handle(async (input) => {
+    const { origin = null, state = null, type_key = null, key_prefix = null } = input.query
+    const datasets = await page(input, 'listDatasets', ['list_key', 'dataset_id'], (after, count) =>
+      listDatasets(input.tx, { origin, state, type_key, key_prefix }, after, count),
+    )
+    return { ...datasets, items: datasets.items.map(shown) }
+  }),
+
+  tenantRoute('POST /reference-data/datasets', {
+    id: 'createDataset',
+    summary: 'Register a new list with its type, owner, review cadence and guards',
+    roles: ['policy_editor'],
+    tx: 'write',
+    body: NewDataset,
+    reply: [201, Dataset],
+    revisioned: true,
+    governed: { action: 'datasets', head: headOfDataset },
+    location: (dataset) => `/reference-data/datasets/${dataset.list_key}`,
+    links: { getDataset: { list_key: 'list_key' } },
+    problems: ['duplicate', 'list_key_reserved'],
+  }).handle(async ({ tx, body, audit }) => {
+    const shared = await findSharedDataset(tx, body.list_key)
+    if (shared && shared.overlay_policy !== 'free') {
+      fail('list_key_reserved', `${body.list_key} is a shared list.`)
+    }
+    const type = await findType(tx, body.type_key)
+    if (!type) {
+      return fail('validation_failed', {
+        detail: `There is no type ${body.type_key}.`,
+        errors: [{ in: 'body', pointer: '#/type_key', detail: 'names no type of this tenant and no shared one' }],
+      })
+    }
+    const { list_key, ...settings } = body
+    const dataset = await insertDataset(tx, {
+      ...settings,
+      dataset_id: uuidv7(),
+      family: 'list',
+      list_key,
+      role: 'base',
+      type_tenant_id: type.tenant_id,
+    })
+    audit.configuration(null, { list_key, ...settings, dataset_id: dataset?.dataset_id })
+    return shown(found(await findDatasetView(tx, list_key)))
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key', {
+    id: 'getDataset',
+    summary: 'One list: type, owner, active version, freshness',
+    roles: everyone,
+    tx: 'one',
+    params: ListKeyParams,
+    reply: [200, Dataset],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => shown(found(await findDatasetView(tx, params.list_key)))),
+
+  tenantRoute('PATCH /reference-data/datasets/:list_key', {
+    id: 'updateDataset',
+    summary: 'Change title, owner, description, review cadence, staleness limit or guards',
+    roles: ['policy_editor'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: DatasetChange,
+    reply: [200, Dataset],
+    revisioned: true,
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    const dataset = await lockOwn(tx, params.list_key)
+    expectRevision(dataset.revision, input)
+    const { expected_revision: _, ...change } = body
+    const changed = found(await updateDataset(tx, { ...dataset, ...change }))
+    input.audit.configuration(dataset, changed)
+    return shown(found(await findDatasetView(tx, params.list_key)))
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/archive', {
+    id: 'archiveDataset',
+    summary: 'Retire a list that nothing depends on; its history stays readable',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    reply: [200, Dataset],
+    governed: { action: 'datasets', head: headOfDataset },
+    problems: ['not_found', 'transition_not_allowed', 'conflict'],
+  }).handle(async ({ tx, params, audit }) => {
+    await lockActivations(tx, 'list', params.list_key)
+    const dataset = await lockOwn(tx, params.list_key)
+    const dependents = await listDependents(tx, params.list_key)
+    if (dependents.length > 0)
+      fail('conflict', { detail: 'Something still depends on this list.', members: { dependents } })
+    audit.configuration({ state: dataset.state }, { state: 'archived' })
+    await updateDataset(tx, { ...dataset, state: 'archived' })
+    return shown(found(await findDatasetView(tx, params.list_key)))
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/dependents', {
+    id: 'listDependents',
+    summary: 'What of this tenant consults or stands on the list',
+    roles: everyone,
+    tx: 'read',
+    params: ListKeyParams,
+    reply: [200, Dependents],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    found(await findDataset(tx, params.list_key))
+    return { items: await listDependents(tx, params.list_key) }
+  }),
+]
+
+async function lockOwn(tx: Tx, list_key: string) {
+  const dataset = found(await findDataset(tx, list_key))
+  if (dataset.tenant_id !== tx.tenant_id)
+    fail('transition_not_allowed', `${list_key} is a shared list; the operator keeps it.`)
+  const locked = found(await lockDataset(tx, dataset.dataset_id))
+  if (locked.state === 'archived') fail('transition_not_allowed', `${list_key} is archived.`)
+  return locked
+}

@@ -1,0 +1,116 @@
+/** An archive of several lists as of an instant: one file each and a manifest, the same bytes for the same versions. */
+import { createHash } from 'node:crypto'
+import { PassThrough, Readable } from 'node:stream'
+import yazl from 'yazl'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { defineJob } from '../../../kernel/job/kind.ts'
+import { Problem } from '../../../kernel/problem.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
+import { completeBytes, writeBytes } from '../../system/index.ts'
+import { type Pointer, wholeList } from '../resolve/actions.ts'
+import { resolveLists } from '../resolve/queries.ts'
+import { findTypeVersion, type TypeRow } from '../types/queries.ts'
+import { exportVersion } from './actions.ts'
+import { findExport, listAllKeys, updateExport } from './queries.ts'
+
+const MTIME = new Date(1980, 0, 1)
+
+interface Parameters {
+  readonly list_keys?: readonly string[]
+  readonly format: ExportFormat
+  readonly formula_guard: boolean
+  readonly valid_at?: string
+  readonly known_at?: string
+}
+
+export const datasetExport = defineJob({
+  kind: 'dataset-export',
+  summary: 'Writes several lists, as of an instant, into one archive with a manifest.',
+  payload: closed({ export_id: Id() }),
+  resumes: 'restart',
+  run: async ({ payload, read, write, step, finish, kernel }) => {
+    const { parameters, pointers } = await read(async (tx) => {
+      const row = await findExport(tx, payload.export_id)
+      if (!row) throw new Problem('not_found')
+      const given = row.parameters as unknown as Parameters
+      const keys = given.list_keys ?? (await listAllKeys(tx)).map(({ list_key }) => list_key)
+      const clocks = { valid_at: given.valid_at ?? null, known_at: given.known_at ?? null }
+      const found = (await resolveLists(tx, keys, clocks)).filter(({ via }) => via !== null) as Pointer[]
+      return { parameters: given, pointers: found.sort((a, b) => (a.list_key < b.list_key ? -1 : 1)) }
+    })
+    if (pointers.length === 0) throw new Problem('nothing_in_force', 'None of the lists had a version in force then.')
+
+    const zip = new yazl.ZipFile()
+    const options = { mtime: MTIME, forceDosTimestamp: true, mode: 0o100644 }
+    const lists: Record<string, unknown>[] = []
+    const output = new PassThrough()
+    zip.outputStream.pipe(output)
+    const written = writeBytes(write, output as AsyncIterable<Buffer>, `lists-${payload.export_id}.zip`)
+    for (const [index, pointer] of pointers.entries()) {
+      const type = (await read((tx) =>
+        findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version),
+      )) as TypeRow
+      const content = await contentOf(kernel, read, pointer, type, parameters)
+      const file = `${pointer.list_key}.${parameters.format}`
+      const hash = createHash('sha256')
+      const source = async function* () {
+        for await (const piece of content) {
+          hash.update(piece)
+          yield piece
+        }
+      }
+      await new Promise<void>((resolve, reject) => {
+        const stream = Readable.from(source())
+        stream.once('end', resolve).once('error', reject)
+        zip.addReadStream(stream, file, options)
+      })
+      lists.push({
+        list_key: pointer.list_key,
+        via: pointer.via,
+        version: pointer.version,
+        content_hash: pointer.content_hash,
+        overlay_version: pointer.overlay_version,
+        entry_count: pointer.entry_count,
+        file,
+        sha256: hash.digest('hex'),
+      })
+      await step(async () => ({ progress: { done: index + 1, total: pointers.length, unit: 'lists' } }))
+    }
+    const stated = {
+      valid_at: parameters.valid_at ?? (pointers[0] as Pointer).now,
+      known_at: parameters.known_at ?? null,
+      format: parameters.format,
+      lists,
+    }
+    zip.addBuffer(Buffer.from(`${canonicalJson(JSON.parse(JSON.stringify(stated)))}\n`), 'manifest.json', options)
+    zip.end()
+    const bytes = await written
+    await finish(async (tx) => {
+      await completeBytes(tx, bytes)
+      const { size_bytes, sha256, upload_id } = bytes
+      await updateExport(tx, payload.export_id, { ...stated, size_bytes, sha256 }, upload_id)
+      return { lists: lists.length, size_bytes, sha256 }
+    })
+    return null
+  },
+})
+
+/** What the tenant sees: where an overlay lies over the list, the merged entries. */
+async function contentOf(
+  kernel: Parameters_['kernel'],
+  read: Parameters_['read'],
+  pointer: Pointer,
+  type: TypeRow,
+  { format, formula_guard }: Parameters,
+): Promise<AsyncIterable<Buffer>> {
+  const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
+  const merged = pointer.overlay_version === null ? null : await read((tx) => wholeList(kernel, tx, pointer))
+  if (merged === null) return exportVersion(read, version, type, format, formula_guard)
+  const texts = async function* () {
+    yield [...merged.entries.values()].map(({ entry }) => canonicalJson(entry))
+  }
+  return writeEntries(texts(), type.definition, format, formula_guard)
+}
+
+type Parameters_ = globalThis.Parameters<(typeof datasetExport)['run']>[0]

@@ -1,0 +1,46 @@
+/** Wire contract of archives of several lists. */
+import { Count, closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Clocks, ListKey, Sha256, VersionNumber } from '../schema.ts'
+
+export const ArchiveOrder = closed({
+  list_keys: Type.Optional(
+    listOf(ListKey, 200, { minItems: 1, uniqueItems: true, description: 'All lists in force when absent.' }),
+  ),
+  format: Type.Optional(oneOf(['json', 'ndjson', 'csv', 'xlsx'], { default: 'ndjson' })),
+  formula_guard: Type.Optional(Type.Boolean({ default: true })),
+  ...Clocks,
+})
+export const ArchiveView = closed(
+  {
+    export_id: Id(),
+    job_id: Id(),
+    state: oneOf(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+    created_at: Timestamp(),
+    created_by: text(200),
+    manifest: nullable(
+      closed({
+        valid_at: Timestamp(),
+        known_at: nullable(Timestamp()),
+        format: text(10),
+        size_bytes: Count,
+        sha256: Sha256,
+        lists: listOf(
+          closed({
+            list_key: ListKey,
+            via: text(20),
+            version: VersionNumber,
+            content_hash: Sha256,
+            overlay_version: nullable(VersionNumber),
+            entry_count: Count,
+            file: text(200),
+            sha256: Sha256,
+          }),
+          2000,
+        ),
+      }),
+    ),
+    content: nullable(text(200)),
+  },
+  { title: 'ListArchive' },
+)
+export const ArchiveParams = closed({ export_id: Id() })

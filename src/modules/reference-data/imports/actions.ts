@@ -1,0 +1,245 @@
+/** Reading a source in its thread: for an import as it streams, for a sample or an inline list to the end. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
+import { copyLine } from '../../../registry/import/copy-text.ts'
+import { importInThread } from '../../../registry/import/import-runner.ts'
+import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
+import { FillCount, tallied } from '../../../registry/import/tallies.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import { checkList } from '../../../registry/types/list-rules.ts'
+import { failUnusable, typeRunner } from '../types/actions.ts'
+import type { TypeRow } from '../types/queries.ts'
+import { copyStaged } from '../versions/actions.ts'
+import { allowLongStatements, countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+
+export const definitionOf = (type: TypeRow): TypeDefinition =>
+  ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
+
+export const readSource = (
+  kernel: Pick<Kernel, 'script'>,
+  source: Source,
+  order: ImportOrder,
+): AsyncGenerator<ImportOutput> => importInThread(kernel.script('import-thread'), source, order)
+
+/** What a broken source is to the client. */
+export function failSource(fault: SourceFault): never {
+  return fail('source_invalid', {
+    detail: fault.message,
+    members: { source_fault: { code: fault.code, ...(fault.at && { at: fault.at }) } },
+  })
+}
+
+export interface PreparedEntries {
+  readonly rows: readonly Uint8Array[]
+  readonly rejects: readonly Reject[]
+  readonly totals: ImportTotals
+}
+
+const MAX_REJECTS = 1000
+
+/** Checks a list that came with the request, in the thread for types, before any transaction is open. */
+export async function prepareEntries(
+  kernel: Kernel,
+  type: TypeRow,
+  entries: readonly unknown[],
+  filled: readonly string[] = [],
+): Promise<PreparedEntries> {
+  const definition = definitionOf(type)
+  const { keys, texts, hashes, faults } = await typeRunner(kernel).validate(definition, entries).catch(failUnusable)
+  const rejects: Reject[] = []
+  const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
+    rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
+  for (const { index, faults: found } of faults) for (const fault of found) refuse(index, fault)
+  const rules = checkList(definition)
+  const tree = createMerkleBuilder()
+  const first = new Map<string, number>()
+  const fill = new FillCount(filled)
+  const lines: string[] = []
+  let data_bytes = 0
+  entries.forEach((entry, index) => {
+    const [key, text, hash] = [keys[index], texts[index], hashes[index]]
+    if (typeof key !== 'string' || typeof text !== 'string' || typeof hash !== 'string') return
+    const earlier = first.get(key)
+    if (earlier !== undefined) {
+      const message = `The key ${JSON.stringify(key)} was used in entry ${earlier + 1} already.`
+      refuse(index, { code: 'duplicate_key', pointer: '', message })
+      return
+    }
+    first.set(key, index)
+    tree.addHash(key, hash)
+    rules.add(key, entry as Entry)
+    fill.feed(entry as Entry)
+    data_bytes += Buffer.byteLength(text)
+    lines.push(copyLine({ key, text, hash, row: index + 1 }))
+  })
+  for (const { code, pointer, message } of rules.finish()) refuse(-1, { code, pointer, message })
+  const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
+  return {
+    rows: [Buffer.from(lines.join(''))],
+    rejects: rejects.slice(0, MAX_REJECTS),
+    totals: {
+      rows: entries.length,
+      accepted: entries.length - rejected,
+      rejected,
+      data_bytes,
+      reject_totals: tallied(rejects),
+      filled: fill.counts,
+      warnings: [],
+      root: rejects.length === 0 ? tree.finish().root : null,
+    },
+  }
+}
+
+export interface ImportRun {
+  readonly outputs: AsyncGenerator<ImportOutput>
+  readonly strict: boolean
+  /** Called with rejected rows as they are found, and with how far reading has come. */
+  onRejects(items: readonly Reject[]): Promise<void>
+  onProgress(rows: number): Promise<void>
+}
+
+/** Up to here a whole import is held in memory, so that no transaction is open while it is read and checked. */
+const HELD_BYTES = 8 * 1024 * 1024
+
+/**
+ * Reads as much as may be held, then stages it, and the rest as it comes, in the transaction that `publish` is given.
+ * A source with rejected rows that was read to its end in the first part never opens one.
+ */
+export async function importRows<T>(
+  run: ImportRun,
+  transact: (body: (tx: Tx) => Promise<T>) => Promise<T>,
+  publish: (tx: Tx, totals: ImportTotals) => Promise<T>,
+): Promise<T> {
+  const held: Uint8Array[] = []
+  let held_bytes = 0
+  let totals: ImportTotals | undefined
+  const take = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
+    if (output.kind === 'end') totals = output.totals
+    else await run.onProgress(output.rows)
+    if (output.kind === 'rejects') await run.onRejects(output.items)
+    return output.kind === 'rows' ? output.bytes : undefined
+  }
+  try {
+    while (!totals && held_bytes < HELD_BYTES) {
+      const { value, done } = await run.outputs.next()
+      if (done) break
+      const bytes = await take(value)
+      if (bytes) held.push(bytes)
+      held_bytes += bytes?.length ?? 0
+    }
+    if (totals) expectNoRejects(run, totals)
+    const rest = async function* () {
+      yield* held.splice(0)
+      for await (const output of run.outputs) {
+        const bytes = await take(output)
+        if (bytes) yield bytes
+      }
+    }
+    return await transact(async (tx) => {
+      await allowLongStatements(tx)
+      await copyStaged(tx, rest())
+      const all = totals as ImportTotals
+      expectNoRejects(run, all)
+      if (all.root === null) await failRepeated(tx, run, all)
+      return publish(tx, all)
+    })
+  } catch (error) {
+    if (error instanceof SourceFault) failSource(error)
+    throw error
+  } finally {
+    await run.outputs.return(undefined)
+  }
+}
+
+function expectNoRejects(run: ImportRun, totals: ImportTotals): void {
+  if (run.strict && totals.reject_totals.length > 0) failRejected(totals)
+}
+
+export function failRejected(totals: ImportTotals): never {
+  return fail('import_rejected', {
+    detail: `${totals.rejected} of ${totals.rows} rows were rejected; nothing was imported.`,
+    members: { counts: countsOf(totals), rejects: totals.reject_totals },
+  })
+}
+
+const MAX_DUPLICATES = 1000
+
+async function failRepeated(tx: Tx, run: ImportRun, totals: ImportTotals): Promise<never> {
+  const count = await countStagedDuplicates(tx)
+  const rows = await listStagedDuplicates(tx, MAX_DUPLICATES)
+  await run.onRejects(
+    rows.map(({ key, row, line, first_row }) => ({
+      code: 'duplicate_key',
+      pointer: '',
+      at: { row, ...(line !== null && { line }) },
+      message: `The key ${JSON.stringify(key)} was used in row ${first_row} already.`,
+      excerpt: key.slice(0, 200),
+    })),
+  )
+  return failRejected({
+    ...totals,
+    accepted: totals.accepted - count,
+    rejected: totals.rejected + count,
+    reject_totals: [...totals.reject_totals, { code: 'duplicate_key', pointer: '', count }],
+  })
+}
+
+export const countsOf = ({ rows, accepted, rejected, data_bytes }: ImportTotals) => ({
+  rows,
+  accepted,
+  rejected,
+  data_bytes,
+})
+
+/** The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. */
+export async function previewSource(
+  kernel: Pick<Kernel, 'script'>,
+  adapter_key: string,
+  source: Source,
+  options: Record<string, unknown>,
+  type: TypeRow | null,
+  limit: number,
+) {
+  const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
+  const rejects: Reject[] = []
+  let totals: ImportTotals | undefined
+  const order: ImportOrder = {
+    adapter_key,
+    options,
+    type: type === null ? anything : definitionOf(type),
+    strict: false,
+    drop: [],
+    hash: [],
+    hash_key: null,
+    filled: [],
+    preview: limit,
+  }
+  try {
+    for await (const output of readSource(kernel, source, order)) {
+      if (output.kind === 'preview') entries.push(...output.entries.slice(0, limit - entries.length))
+      else if (output.kind === 'rejects') rejects.push(...output.items.slice(0, 100 - rejects.length))
+      else if (output.kind === 'end') totals = output.totals
+    }
+  } catch (error) {
+    if (error instanceof SourceFault) failSource(error)
+    throw error
+  }
+  const { rows, accepted, rejected, reject_totals, warnings } = totals as ImportTotals
+  return { rows, accepted, rejected, entries, rejects, reject_totals: [...reject_totals], warnings: [...warnings] }
+}
+
+/** Takes any object, keyed by its own place: for looking at a source before its type is known. */
+const anything = {
+  type_key: 'anything',
+  type_version: 1,
+  title: 'Anything',
+  description: 'Any object.',
+  schema: { type: 'object', additionalProperties: true },
+  key_pointers: [],
+  list_rules: {},
+  fields: {},
+  examples: [{}],
+} as unknown as TypeDefinition

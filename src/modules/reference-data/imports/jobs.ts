@@ -1,0 +1,138 @@
+/** An import as long work: read, check, stage and publish; it begins again from its stored upload when a worker dies. */
+import { defineJob } from '../../../kernel/job/kind.ts'
+import { Problem, problems } from '../../../kernel/problem.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import type { Reject } from '../../../registry/adapter.ts'
+import { readUpload } from '../../system/index.ts'
+import { findDataset } from '../datasets/queries.ts'
+import { findType } from '../types/queries.ts'
+import { publishStaged } from '../versions/actions.ts'
+import type { Gate } from '../versions/rules.ts'
+import { countsOf, definitionOf, importRows, readSource } from './actions.ts'
+import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
+
+const MAX_KEPT_REJECTS = 1_000_000
+const REPORT_EVERY_MS = 500
+
+interface StoredOrder {
+  readonly strict: boolean
+  readonly drop: readonly string[]
+  readonly hash: readonly string[]
+  readonly label: string | null
+  readonly note: string | null
+  readonly expected_head: number | null
+  readonly on_unchanged: 'publish' | 'skip'
+  readonly override: { by: string; reason: string } | null
+}
+
+export const datasetImport = defineJob({
+  kind: 'dataset-import',
+  summary: 'Imports an uploaded source as a new version of a list.',
+  payload: closed({ import_id: Id() }),
+  resumes: 'restart',
+  run: async ({ payload, read, write, step, finish, kernel, signal, tenant_id }) => {
+    const { import_id } = payload
+    const { row, dataset, type } = await read(async (tx) => {
+      const stored = await findImport(tx, import_id)
+      if (!stored) throw new Problem('not_found')
+      const list = await findDataset(tx, stored.list_key)
+      const of = list && (await findType(tx, list.type_key))
+      if (!list || !of) throw new Problem('not_found')
+      return { row: stored, dataset: list, type: of }
+    })
+    const order = row.order_text as unknown as StoredOrder
+    await write(async (tx) => {
+      await removeRejects(tx, import_id)
+      await updateImport(tx, import_id, { state: 'running' })
+    })
+
+    let kept = 0
+    let reported_ms = 0
+    const run = {
+      strict: order.strict,
+      outputs: readSource(kernel, readUpload(read, row.upload_id as string), {
+        adapter_key: row.adapter_key,
+        options: row.options,
+        type: definitionOf(type),
+        strict: order.strict,
+        drop: order.drop,
+        hash: order.hash,
+        hash_key: order.hash.length > 0 ? kernel.keyring.derive(`dataset-hash:${tenant_id}`) : null,
+        filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
+      }),
+      onRejects: async (items: readonly Reject[]) => {
+        const room = items.slice(0, MAX_KEPT_REJECTS - kept)
+        if (room.length > 0) await write((tx) => insertRejects(tx, import_id, kept + 1, room))
+        kept += room.length
+      },
+      onProgress: async (rows: number) => {
+        signal.throwIfAborted()
+        if (Date.now() - reported_ms < REPORT_EVERY_MS) return
+        reported_ms = Date.now()
+        await step(async () => ({ progress: { done: rows, unit: 'rows' } }))
+      },
+    }
+    try {
+      await importRows<void>(
+        run,
+        (body) =>
+          finish(async (tx) => {
+            await body(tx)
+            const done = await findImport(tx, import_id)
+            return { import_id, state: done?.state, version: done?.version ?? null }
+          }),
+        async (tx, totals) => {
+          const version = await publishStaged(tx, {
+            dataset,
+            type,
+            content: {
+              content_hash: totals.root as string,
+              entry_count: totals.accepted,
+              data_bytes: totals.data_bytes,
+              filled: totals.filled,
+            },
+            origin: 'import',
+            provenance: {
+              import_id,
+              adapter_key: row.adapter_key,
+              adapter_version: row.adapter_version,
+              options: row.options,
+              source: row.source,
+              imported_by: row.created_by,
+              dropped_members: order.drop,
+              hashed_members: order.hash,
+              counts: countsOf(totals),
+            },
+            label: order.label,
+            note: order.note,
+            expected_head: order.expected_head,
+            on_unchanged: order.on_unchanged,
+            guards: dataset.guards,
+            override: order.override,
+          })
+          await updateImport(tx, import_id, {
+            state: version === 'unchanged' ? 'unchanged' : 'published',
+            counts: countsOf(totals),
+            rejects: totals.reject_totals,
+            warnings: totals.warnings,
+            version: version === 'unchanged' ? null : version.version,
+          })
+        },
+      )
+    } catch (error) {
+      if (error instanceof Problem && !('retryable' in problems[error.code])) {
+        await write((tx) => updateImport(tx, import_id, endOf(error)))
+      }
+      throw error
+    }
+    return null
+  },
+})
+
+/** What the import itself remembers of why it ended. */
+function endOf({ code, extra }: Problem) {
+  const { counts, rejects, gates } = (extra.members ?? {}) as { counts?: object; rejects?: unknown[]; gates?: Gate[] }
+  if (code === 'import_rejected') return { state: 'rejected', ...(counts && { counts }), ...(rejects && { rejects }) }
+  if (code === 'gates_closed') return { state: 'blocked', ...(gates && { gates }) }
+  return { state: 'failed' }
+}

@@ -1,0 +1,259 @@
+/** Adapters, and imports through them: always answered at once, watched by polling, every rejected row named. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import { schemaFault } from '../../../kernel/http/validation.ts'
+import { updateCancelRequested } from '../../../kernel/job/queries.ts'
+import { JobView } from '../../../kernel/job/view.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Adapter, Reject } from '../../../registry/adapter.ts'
+import { adapters } from '../../../registry/adapters/index.ts'
+import { readUpload, useUpload } from '../../system/index.ts'
+import { findDataset } from '../datasets/queries.ts'
+import { findType } from '../types/queries.ts'
+import { expectHead } from '../versions/actions.ts'
+import { expectOwn } from '../versions/routes.ts'
+import { previewSource } from './actions.ts'
+import { countRejects, findImport, type ImportRow, insertImport, listImports, listRejects } from './queries.ts'
+import {
+  AdapterPage,
+  AdapterParams,
+  AdapterQuery,
+  AdapterView,
+  ImportOrderBody,
+  ImportPage,
+  ImportParams,
+  ImportQuery,
+  ImportView,
+  PreviewOrder,
+  PreviewReply,
+  RejectPage,
+  RejectQuery,
+} from './schema.ts'
+
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+const sorted = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+
+const shownAdapter = ({ key, version, read: _, ...adapter }: Adapter) => ({
+  adapter_key: key,
+  adapter_version: version,
+  ...adapter,
+  media_types: [...adapter.media_types],
+  file_extensions: [...adapter.file_extensions],
+  options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
+})
+
+const shownImport = (row: ImportRow) => ({
+  import_id: row.import_id,
+  list_key: row.list_key,
+  state: row.state as never,
+  job_id: row.job_id,
+  adapter_key: row.adapter_key,
+  adapter_version: row.adapter_version,
+  source: row.source,
+  progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
+  counts: Object.keys(row.counts).length === 0 ? null : (row.counts as never),
+  rejects: row.rejects as never,
+  gates: row.gates as never,
+  warnings: row.warnings as never,
+  version: row.version,
+  problem: row.problem,
+  created_at: row.created_at,
+  created_by: row.created_by,
+  finished_at: row.finished_at,
+})
+
+function expectAdapter(adapter_key: string): Adapter {
+  return (
+    adapters.get(adapter_key) ??
+    fail('validation_failed', {
+      detail: `There is no adapter ${adapter_key}. GET /api/reference-data/adapters lists them.`,
+      errors: [{ in: 'body', pointer: '#/adapter_key', detail: 'names no adapter' }],
+    })
+  )
+}
+
+function expectOptions(adapter: Adapter, options: Record<string, unknown>): void {
+  const fault = schemaFault(adapter.options, options)
+  if (fault) {
+    fail('validation_failed', {
+      detail: `The options do not fit the adapter ${adapter.key}: ${fault}.`,
+      errors: [{ in: 'body', pointer: '#/options', detail: fault }],
+    })
+  }
+}
+
+export const importRoutes = [
+  tenantRoute('GET /reference-data/adapters', {
+    id: 'listAdapters',
+    summary: 'List import adapters: formats they take, options, target type',
+    roles: everyone,
+    tx: 'self',
+    query: AdapterQuery,
+    reply: [200, AdapterPage],
+  }).handle(async (input) =>
+    page(input, 'listAdapters', ['adapter_key'], async (after, count) =>
+      sorted
+        .filter(({ key }) => after === null || key > String(after[0]))
+        .slice(0, count)
+        .map(shownAdapter),
+    ),
+  ),
+
+  tenantRoute('GET /reference-data/adapters/:adapter_key', {
+    id: 'getAdapter',
+    summary: 'One adapter: accepted formats, options, target type, a sample',
+    roles: everyone,
+    tx: 'self',
+    params: AdapterParams,
+    reply: [200, AdapterView],
+    problems: ['not_found'],
+  }).handle(async ({ params }) => shownAdapter(found(adapters.get(params.adapter_key)))),
+
+  tenantRoute('POST /reference-data/adapters/:adapter_key/preview', {
+    id: 'previewAdapter',
+    summary: 'Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'self',
+    params: AdapterParams,
+    body: PreviewOrder,
+    reply: [200, PreviewReply],
+    limit: 'heavy',
+    problems: ['not_found', 'source_invalid', 'upload_incomplete'],
+  }).handle(async ({ params, body, read, kernel }) => {
+    const adapter = found(adapters.get(params.adapter_key))
+    expectOptions(adapter, body.options ?? {})
+    if ((body.upload_id === undefined) === (body.text === undefined)) {
+      fail('validation_failed', {
+        errors: [{ in: 'body', pointer: '#', detail: 'needs either upload_id or text' }],
+      })
+    }
+    const type_key = body.type_key ?? adapter.target_type
+    const type = type_key === null ? null : found(await read((tx) => findType(tx, type_key)))
+    const { upload_id, text } = body
+    const source =
+      upload_id === undefined
+        ? (async function* () {
+            yield Buffer.from(text as string)
+          })()
+        : readUpload(read, upload_id)
+    return previewSource(kernel, adapter.key, source, body.options ?? {}, type, body.limit ?? 20)
+  }),
+
+  tenantRoute('POST /reference-data/imports', {
+    id: 'startImport',
+    summary: 'Import an upload through an adapter into a new version; activates nothing',
+    roles: ['policy_editor', 'service', 'compliance_officer'],
+    tx: 'write',
+    body: ImportOrderBody,
+    reply: [202, JobView],
+    starts: 'dataset-import',
+    limit: 'heavy',
+    problems: ['not_found', 'upload_incomplete', 'precondition_failed', 'transition_not_allowed'],
+  }).handle(async ({ tx, body, kernel, actor }) => {
+    const dataset = found(await findDataset(tx, body.list_key))
+    expectOwn(dataset, tx)
+    const adapter = expectAdapter(body.adapter_key)
+    expectOptions(adapter, body.options ?? {})
+    if (body.override_guards && !actor.roles.includes('compliance_officer')) {
+      fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
+    }
+    expectHead(dataset, body.expected_head ?? null)
+    const upload = await useUpload(tx, body.upload_id)
+    const [import_id, job_id] = [uuidv7(), uuidv7()]
+    const job = await kernel.jobs.enqueue(tx, {
+      job_id,
+      kind: 'dataset-import',
+      payload: { import_id },
+      resource: `/api/reference-data/imports/${import_id}`,
+      unit: 'rows',
+    })
+    await insertImport(tx, {
+      import_id,
+      job_id,
+      dataset_id: dataset.dataset_id,
+      list_key: dataset.list_key,
+      upload_id: body.upload_id,
+      adapter_key: adapter.key,
+      adapter_version: adapter.version,
+      options: body.options ?? {},
+      source: { file_name: upload.file_name, size_bytes: upload.size_bytes, sha256: upload.sha256 },
+      order_text: {
+        strict: body.strict ?? true,
+        drop: body.drop ?? [],
+        hash: body.hash ?? [],
+        label: body.label ?? null,
+        note: body.note ?? null,
+        expected_head: body.expected_head ?? null,
+        on_unchanged: body.on_unchanged ?? 'publish',
+        override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
+      },
+    })
+    return job
+  }),
+
+  tenantRoute('GET /reference-data/imports', {
+    id: 'listImports',
+    summary: 'Imports, newest first',
+    roles: everyone,
+    tx: 'one',
+    query: ImportQuery,
+    reply: [200, ImportPage],
+  }).handle(async (input) => {
+    const { list_key = null, state = null } = input.query
+    const imports = await page(input, 'listImports', ['created_at', 'import_id'], (after, count) =>
+      listImports(input.tx, { list_key, state }, after, count),
+    )
+    return { ...imports, items: imports.items.map(shownImport) }
+  }),
+
+  tenantRoute('GET /reference-data/imports/:import_id', {
+    id: 'getImport',
+    summary: 'State, counts, rejects by kind, gates and the resulting version of one import',
+    roles: everyone,
+    tx: 'one',
+    params: ImportParams,
+    reply: [200, ImportView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => shownImport(found(await findImport(tx, params.import_id)))),
+
+  tenantRoute('GET /reference-data/imports/:import_id/rejects', {
+    id: 'listImportRejects',
+    summary: 'Rows that failed, each with its place, the reason and what to correct',
+    roles: ['policy_editor', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    params: ImportParams,
+    query: RejectQuery,
+    reply: [200, RejectPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    const row = found(await findImport(tx, params.import_id))
+    const rejects = await page(input, `listImportRejects ${params.import_id}`, ['seq'], (after, count) =>
+      listRejects(tx, params.import_id, input.query.code ?? null, after, count),
+    )
+    const total = (row.rejects as { count: number }[]).reduce((sum, { count }) => sum + count, 0)
+    return {
+      ...rejects,
+      items: rejects.items as (Reject & { seq: number })[],
+      total,
+      truncated: (await countRejects(tx, params.import_id)) < total,
+    }
+  }),
+
+  tenantRoute('POST /reference-data/imports/:import_id/cancel', {
+    id: 'cancelImport',
+    summary: 'Stop a running import; nothing is left half-written',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: ImportParams,
+    reply: [200, ImportView],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params }) => {
+    const row = found(await findImport(tx, params.import_id))
+    if (row.state !== 'queued' && row.state !== 'running') fail('transition_not_allowed', `The import is ${row.state}.`)
+    await updateCancelRequested(tx, row.job_id as string)
+    return shownImport(found(await findImport(tx, params.import_id)))
+  }),
+]

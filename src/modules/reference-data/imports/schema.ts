@@ -1,0 +1,148 @@
+/** Wire contract of adapters and imports. */
+import {
+  Count,
+  closed,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Slug,
+  Timestamp,
+  Type,
+  text,
+} from '../../../kernel/schema.ts'
+import { EntryValue, Gate, Label, ListKey, Located, Reject, Sha256, VersionNumber, Warning } from '../schema.ts'
+import { ExpectedHead, Override } from '../versions/schema.ts'
+
+export const AdapterView = closed(
+  {
+    adapter_key: Slug(),
+    adapter_version: VersionNumber,
+    title: text(200),
+    description: text(4000),
+    publisher: nullable(text(200)),
+    media_types: listOf(text(100), 20),
+    file_extensions: listOf(text(20), 20),
+    target_type: nullable(Slug()),
+    options: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of the options.' }),
+    sample: closed({ encoding: oneOf(['utf8', 'base64']), text: Type.String() }),
+  },
+  { title: 'Adapter' },
+)
+export const AdapterPage = pageOf(AdapterView)
+export const AdapterParams = closed({ adapter_key: Slug() })
+export const AdapterQuery = closed({ ...pageQuery })
+
+const Options = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  description: 'As the adapter’s options schema says.',
+  maxProperties: 50,
+})
+const Pointers = listOf(text(200, { pattern: '^(/[^/\\u0000]+)+$' }), 50, { uniqueItems: true })
+
+export const PreviewOrder = closed({
+  type_key: Type.Optional(Slug({ description: 'Validate against this type; the adapter’s own when absent.' })),
+  upload_id: Type.Optional(Id()),
+  text: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500_000,
+      pattern: '^[^\\u0000]*$',
+      description: 'A sample instead of an upload.',
+    }),
+  ),
+  options: Type.Optional(Options),
+  limit: Type.Optional(integer(1, 100, { default: 20 })),
+})
+export const PreviewReply = closed(
+  {
+    rows: Count,
+    accepted: Count,
+    rejected: Count,
+    entries: listOf(closed({ at: Located, entry: EntryValue }), 100),
+    rejects: listOf(Reject, 100),
+    reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
+    warnings: listOf(Warning, 200),
+  },
+  { title: 'Preview' },
+)
+
+export const ImportOrderBody = closed({
+  list_key: ListKey,
+  upload_id: Id(),
+  adapter_key: Slug(),
+  options: Type.Optional(Options),
+  strict: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'true: one bad row, no version. false: bad rows are left out and counted.',
+    }),
+  ),
+  drop: Type.Optional(Pointers),
+  hash: Type.Optional(Pointers),
+  label: Type.Optional(Label),
+  note: Type.Optional(text(2000)),
+  expected_head: Type.Optional(ExpectedHead),
+  on_unchanged: Type.Optional(
+    oneOf(['publish', 'skip'], {
+      default: 'publish',
+      description: 'skip: the same content as the newest version gives no new one.',
+    }),
+  ),
+  override_guards: Type.Optional(Override),
+})
+
+export const importStates = [
+  'queued',
+  'running',
+  'published',
+  'unchanged',
+  'rejected',
+  'blocked',
+  'failed',
+  'cancelled',
+] as const
+export const ImportView = closed(
+  {
+    import_id: Id(),
+    list_key: ListKey,
+    state: oneOf(importStates),
+    job_id: nullable(Id()),
+    adapter_key: Slug(),
+    adapter_version: VersionNumber,
+    source: closed({ file_name: nullable(text(500)), size_bytes: Count, sha256: nullable(Sha256) }),
+    progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
+    counts: nullable(closed({ rows: Count, accepted: Count, rejected: Count, data_bytes: Count })),
+    rejects: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000, {
+      description: 'Exact totals.',
+    }),
+    gates: listOf(Gate, 100),
+    warnings: listOf(Warning, 200),
+    version: nullable(VersionNumber),
+    problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+    created_at: Timestamp(),
+    created_by: text(200),
+    finished_at: nullable(Timestamp()),
+  },
+  { title: 'Import' },
+)
+export const ImportPage = pageOf(ImportView)
+export const ImportParams = closed({ import_id: Id() })
+export const ImportQuery = closed({
+  ...pageQuery,
+  list_key: Type.Optional(ListKey),
+  state: Type.Optional(oneOf(importStates)),
+})
+export const RejectPage = closed(
+  {
+    items: Type.Array(closed({ seq: Count, ...Reject.properties })),
+    total: Count,
+    truncated: Type.Boolean({ description: 'Fewer rows are kept than were rejected.' }),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { title: 'RejectPage' },
+)
+export const RejectQuery = closed({ ...pageQuery, code: Type.Optional(text(100)) })

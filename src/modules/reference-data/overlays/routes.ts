@@ -1,0 +1,175 @@
+/** Overlays: what a tenant changes on a shared list, and bringing it up to date when the shared list moves. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { OverlayEntry } from '../../../registry/overlay.ts'
+import { findInForce, insertActivation, lockActivations } from '../activations/queries.ts'
+import { RevokeQuery } from '../activations/schema.ts'
+import { shown as shownList } from '../resolve/actions.ts'
+import { ListKeyParams } from '../schema.ts'
+import { baseOf, examine, expectSound, layAll, type Operation, publishOverlay } from './actions.ts'
+import { OverlayOrder, OverlayView, RebaseOrder, RebaseReply } from './schema.ts'
+
+const headOfOverlay = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const list_key = params['list_key'] as string
+  return (await findInForce(tx, 'list', list_key, 'overlay'))?.activation_id ?? 'none'
+}
+
+async function view(kernel: Parameters<typeof examine>[0], tx: Tx, list_key: string) {
+  const { shared, base, version, laid, conflicts } = await examine(kernel, tx, list_key)
+  return {
+    list_key,
+    overlay_policy: shared.overlay_policy,
+    base: shownList(base),
+    overlay: version && {
+      version: version.version,
+      content_hash: version.content_hash,
+      base_version: version.base_version,
+      created_at: version.created_at,
+      created_by: version.created_by,
+      entries: laid.map(({ change: { key, op, value }, effective }) => ({
+        key,
+        op,
+        value,
+        effective: effective ?? null,
+      })),
+    },
+    conflicts,
+  }
+}
+
+export const overlayRoutes = [
+  tenantRoute('GET /reference-data/datasets/:list_key/overlay', {
+    id: 'getOverlay',
+    summary: 'This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts',
+    roles: everyone,
+    tx: 'read',
+    params: ListKeyParams,
+    reply: [200, OverlayView],
+    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => view(kernel, tx, params.list_key)),
+
+  tenantRoute('PUT /reference-data/datasets/:list_key/overlay', {
+    id: 'putOverlay',
+    summary: 'Replace the overlay: put, merge or remove entries of a shared list, as its policy allows',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: OverlayOrder,
+    reply: [200, OverlayView],
+    governed: { action: 'overlay', head: headOfOverlay },
+    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
+    before: async ({ params, body, kernel, actor }) => {
+      const operations = body.entries as Operation[]
+      const { laid, ground } = await kernel.transactions.read(
+        { tenant_id: actor.tenant_id, actor: actor.principal },
+        async (tx) => {
+          const found = await baseOf(tx, params.list_key)
+          return { ground: found, laid: await layAll(kernel, tx, found.base, operations) }
+        },
+      )
+      await expectSound(kernel, laid, operations, ground)
+    },
+  }).handle(async ({ tx, params, body, kernel, audit, request }) => {
+    const ground = await baseOf(tx, params.list_key)
+    const laid = await layAll(kernel, tx, ground.base, body.entries as Operation[])
+    const { version } = await publishOverlay(
+      tx,
+      params.list_key,
+      laid.map(({ change }) => change),
+      ground,
+      { mode: body.mode ?? 'follow', origin: 'overlay', reason: body.reason, cr_id: request.approves },
+    )
+    audit.configuration(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
+    return view(kernel, tx, params.list_key)
+  }),
+
+  tenantRoute('DELETE /reference-data/datasets/:list_key/overlay', {
+    id: 'deleteOverlay',
+    summary: 'Return to the shared list; the overlay’s versions stay readable in the timeline',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    query: RevokeQuery,
+    reply: [204, null],
+    governed: { action: 'overlay', head: headOfOverlay },
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, query, request }) => {
+    await lockActivations(tx, 'list', params.list_key)
+    const current = await findInForce(tx, 'list', params.list_key, 'overlay')
+    if (!current) return fail('not_found')
+    if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
+    await insertActivation(tx, {
+      activation_id: uuidv7(),
+      family: 'list',
+      list_key: params.list_key,
+      layer: 'overlay',
+      kind: 'overlay-removed',
+      dataset_tenant_id: null,
+      dataset_id: null,
+      version: null,
+      effective_from: null,
+      expires_at: null,
+      reason: query.reason ?? 'Returned to the shared list.',
+      cr_id: request.approves ?? null,
+    })
+    return undefined
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/overlay/rebase', {
+    id: 'rebaseOverlay',
+    summary: 'Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: ListKeyParams,
+    body: RebaseOrder,
+    reply: [200, RebaseReply],
+    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, audit }) => {
+    const { version, laid, conflicts, ...ground } = await examine(kernel, tx, params.list_key)
+    if (!version) return fail('not_found', 'There is no overlay in force.')
+    const resolutions = body.resolutions ?? {}
+    const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
+    const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
+    const open = conflicts.filter(
+      ({ key, kind }) =>
+        kind !== 'redundant' && (kind === 'policy-violating' ? resolutions[key] !== 'theirs' : !resolutions[key]),
+    )
+    const report = { list_key: params.list_key, clean: laid.length - conflicts.length, dropped, conflicts }
+    if (!body.apply) return { ...report, applied: false, version: null }
+    if (open.length > 0) {
+      return fail('gates_closed', {
+        detail: `${open.length} entries are in conflict; say ours or theirs for each, theirs where the policy forbids ours.`,
+        members: {
+          gates: open.map(({ key, kind, detail }) => ({
+            gate: 'overlay-conflict',
+            detail,
+            overridable: false,
+            facts: { key, kind },
+          })),
+        },
+      })
+    }
+    const kept = laid
+      .filter(({ change }) => byKey.get(change.key)?.kind !== 'redundant' && resolutions[change.key] !== 'theirs')
+      .map(
+        ({ change }): Operation => ({ key: change.key, op: change.op, ...(change.value && { value: change.value }) }),
+      )
+    if (kept.length === 0) {
+      return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
+    }
+    const changes: OverlayEntry[] = (await layAll(kernel, tx, ground.base, kept)).map(({ change }) => change)
+    const made = await publishOverlay(tx, params.list_key, changes, ground, {
+      mode: version.base_version === null ? 'follow' : 'pinned',
+      origin: 'rebase',
+      reason: body.reason ?? 'Rebased.',
+    })
+    audit.configuration(
+      { overlay: version.version },
+      { overlay: made.version.version, base_version: ground.base.version },
+    )
+    return { ...report, applied: true, version: made.version.version }
+  }),
+]

@@ -1,0 +1,90 @@
+/** Wire contract of overlays: a tenant's changes on a shared list. */
+import { Count, closed, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { EntryValue, ListKey, Reason, Resolved, Sha256, VersionNumber } from '../schema.ts'
+
+const Operation = closed({
+  key: text(500),
+  op: oneOf(['put', 'merge', 'remove'], {
+    description: 'put: the whole entry. merge: RFC 7396, null removes a member. remove: the entry is gone.',
+  }),
+  value: Type.Optional(EntryValue),
+})
+export const OverlayOrder = closed({
+  entries: listOf(Operation, 10_000, { minItems: 1, description: 'The whole overlay; it replaces the one before.' }),
+  mode: Type.Optional(
+    oneOf(['follow', 'pinned'], {
+      default: 'follow',
+      description:
+        'follow: lies over whatever base is in force. pinned: only over the base version it was written against.',
+    }),
+  ),
+  reason: Reason,
+})
+
+const Conflict = closed(
+  {
+    key: text(500),
+    kind: oneOf(['changed-under-patch', 'removed', 'redundant', 'policy-violating']),
+    detail: text(1000),
+    base: nullable(EntryValue),
+    ours: nullable(EntryValue),
+    theirs: nullable(EntryValue),
+  },
+  {
+    title: 'OverlayConflict',
+    description: 'base: what it was written against, ours: what we made of it, theirs: the shared entry now.',
+  },
+)
+
+export const OverlayView = closed(
+  {
+    list_key: ListKey,
+    overlay_policy: oneOf(['none', 'add_only', 'tighten_only', 'free']),
+    base: nullable(Resolved),
+    overlay: nullable(
+      closed({
+        version: VersionNumber,
+        content_hash: Sha256,
+        base_version: nullable(VersionNumber),
+        created_at: Timestamp(),
+        created_by: text(200),
+        entries: listOf(
+          closed({
+            key: text(500),
+            op: oneOf(['put', 'merge', 'remove']),
+            value: nullable(EntryValue),
+            effective: nullable(EntryValue),
+          }),
+          10_000,
+        ),
+      }),
+    ),
+    conflicts: listOf(Conflict, 10_000),
+  },
+  { title: 'Overlay' },
+)
+
+export const RebaseOrder = closed({
+  resolutions: Type.Optional(
+    Type.Unsafe<Record<string, 'ours' | 'theirs'>>({
+      type: 'object',
+      description: 'By key: keep our change on the entry as it is now, or take the shared one.',
+      propertyNames: { maxLength: 500 },
+      additionalProperties: { type: 'string', enum: ['ours', 'theirs'] },
+      maxProperties: 10_000,
+    }),
+  ),
+  apply: Type.Optional(Type.Boolean({ default: false, description: 'false: only list what would be in conflict.' })),
+  reason: Type.Optional(Reason),
+})
+export const RebaseReply = closed(
+  {
+    list_key: ListKey,
+    applied: Type.Boolean(),
+    version: nullable(VersionNumber),
+    clean: Count,
+    dropped: listOf(text(500), 10_000, { description: 'Changes the shared list has caught up with.' }),
+    conflicts: listOf(Conflict, 10_000),
+  },
+  { title: 'Rebase' },
+)

@@ -1,0 +1,165 @@
+/** The story of a list: type, versions, difference, activation, rollback, resolution on two clocks. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+
+let w: World
+let tenant_id: string
+let maker: string
+let checker: string
+beforeAll(async () => {
+  w = await world()
+  tenant_id = await w.makeTenant()
+  maker = await w.token({ tenant_id, roles: ['policy_editor'] })
+  checker = await w.token({ tenant_id, roles: ['compliance_officer'] })
+})
+afterAll(() => w.close())
+
+const call = (at: string, body?: object, token = maker) => w.call(at, { token, ...(body && { body }) })
+
+const ratingType = (type_key: string) => ({
+  type_key,
+  title: 'Country rating',
+  description: 'How risky a country is held to be.',
+  schema: {
+    type: 'object',
+    properties: {
+      country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      rating: { type: 'string', enum: ['low', 'medium', 'high'] },
+      score_bps: { type: 'integer', minimum: 0, maximum: 10000 },
+    },
+    required: ['country', 'rating'],
+    additionalProperties: false,
+  },
+  key_pointers: ['/country'],
+  fields: { '/country': { title: 'Country code' }, '/rating': { title: 'Rating', order: ['low', 'medium', 'high'] } },
+  examples: [{ country: 'DE', rating: 'low', score_bps: 500 }],
+})
+let count = 0
+async function newList(versions: object[][] = []): Promise<string> {
+  const list_key = `ratings-${++count}`
+  expect((await call('POST /reference-data/types', ratingType(`type-${list_key}`))).status).toBe(201)
+  const made = await call('POST /reference-data/datasets', { list_key, type_key: `type-${list_key}`, title: 'Ratings' })
+  expect([made.status, made.json]).toMatchObject([201, { list_key, origin: 'own', head_version: 0, active: null }])
+  for (const data of versions) {
+    const reply = await call(`POST /reference-data/datasets/${list_key}/versions`, { data })
+    expect([reply.status, reply.json]).toMatchObject([201, {}])
+  }
+  return list_key
+}
+const de = { country: 'DE', rating: 'low', score_bps: 500 }
+const ng = { country: 'NG', rating: 'high', score_bps: 8000 }
+const fr = { country: 'FR', rating: 'low' }
+
+describe('versions', () => {
+  test('are numbered, retained, immutable and readable in key order', async () => {
+    const list_key = await newList([
+      [ng, de],
+      [de, { ...ng, rating: 'medium' }, fr],
+    ])
+    const path = `GET /reference-data/datasets/${list_key}`
+    const { json } = await call(`${path}/versions`)
+    expect(json.items.map(({ version }: { version: number }) => version)).toEqual([2, 1])
+    expect(json.items[0].difference).toEqual({ added: 1, removed: 0, changed: 1 })
+    expect((await call(`${path}/versions/1`)).json.data).toEqual([de, ng])
+    expect((await call(`${path}/versions/2`)).json.data).toEqual([de, fr, { ...ng, rating: 'medium' }])
+    expect((await call(`${path}/versions/3`)).json.code).toBe('not_found')
+  })
+
+  test('a bad entry is located, and nothing is made of the rest', async () => {
+    const list_key = await newList()
+    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions`, {
+      data: [de, { country: 'Germany', rating: 'huge' }, { rating: 'low' }],
+    })
+    expect([status, json.code]).toEqual([422, 'validation_failed'])
+    const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer)
+    expect(pointers).toEqual(expect.arrayContaining(['#/data/1/country', '#/data/1/rating', '#/data/2/country']))
+    expect((await call(`GET /reference-data/datasets/${list_key}`)).json.head_version).toBe(0)
+  })
+
+  test('a key that stands twice is refused with both places', async () => {
+    const list_key = await newList()
+    const { json } = await call(`POST /reference-data/datasets/${list_key}/versions`, { data: [de, fr, de] })
+    expect(json).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '#/data/2', detail: expect.stringContaining('entry 1') }],
+    })
+  })
+})
+
+describe('the difference between two versions', () => {
+  test('names what was added, removed and changed, field by field, in either direction', async () => {
+    const list_key = await newList([
+      [ng, de],
+      [{ ...ng, rating: 'medium' }, fr],
+    ])
+    const { json } = await call(`GET /reference-data/datasets/${list_key}/diff?from=1&to=2`)
+    expect(json.summary).toEqual({
+      added: 1,
+      removed: 1,
+      changed: 1,
+      fields: [{ pointer: '/rating', changed: 1 }],
+      exact: true,
+    })
+    expect(json.items.map(({ op, key }: { op: string; key: string }) => [op, key])).toEqual([
+      ['removed', 'DE'],
+      ['added', 'FR'],
+      ['changed', 'NG'],
+    ])
+    expect(json.items[2].changes).toEqual([{ pointer: '/rating', before: 'high', after: 'medium' }])
+    const back = (await call(`GET /reference-data/datasets/${list_key}/diff?from=2&to=1&format=json-patch`)).json
+    expect(back.items[2].patch).toEqual([{ op: 'replace', path: '/rating', value: 'high' }])
+  })
+})
+
+describe('what is in force', () => {
+  test('is activated, resolved, looked up with a receipt, and rolled back in one call', async () => {
+    const list_key = await newList([
+      [ng, de],
+      [{ ...ng, rating: 'medium' }, de],
+    ])
+    const path = `/reference-data/datasets/${list_key}`
+    expect((await call(`GET /reference-data/resolve/${list_key}`)).json.code).toBe('nothing_in_force')
+    for (const version of [1, 2]) {
+      const reply = await call(`POST ${path}/activations`, { version, reason: 'reviewed' }, checker)
+      expect([reply.status, reply.json]).toMatchObject([201, { version, seq: version }])
+    }
+    expect((await call(`GET /reference-data/resolve/${list_key}`)).json).toMatchObject({
+      version: 2,
+      via: 'tenant-own',
+    })
+    const looked = (await call('POST /reference-data/lookup', { lookups: [{ list_key, keys: ['NG', 'XX'] }] })).json
+    expect(looked.results[0].entries).toEqual([
+      { key: 'NG', entry: { ...ng, rating: 'medium' } },
+      { key: 'XX', entry: null },
+    ])
+    const receipt = (await call(`GET /reference-data/receipts/${looked.receipt.receipt_id}`)).json
+    expect(receipt.lists).toMatchObject([{ list_key, version: 2 }])
+    const rolled = await call(`POST ${path}/rollback`, { reason: 'wrong' }, checker)
+    expect([rolled.status, rolled.json]).toMatchObject([
+      201,
+      { activation: { version: 1, kind: 'rollback' }, revoked: [] },
+    ])
+    expect((await call(`GET /reference-data/resolve/${list_key}`)).json.version).toBe(1)
+    const timeline = (await call(`GET ${path}/activations`)).json
+    expect(timeline.in_force.map(({ version }: { version: number }) => version)).toEqual([1, 2, 1])
+    // As known before the rollback, the second version governed.
+    const known = timeline.items[1].recorded_at
+    expect((await call(`GET /reference-data/resolve/${list_key}?known_at=${known}`)).json.version).toBe(2)
+  })
+
+  test('a scheduled activation waits, is listed, and goes with a rollback', async () => {
+    const list_key = await newList([[de], [ng, de]])
+    const path = `/reference-data/datasets/${list_key}`
+    await call(`POST ${path}/activations`, { version: 2, reason: 'now' }, checker)
+    await call(
+      `POST ${path}/activations`,
+      { version: 1, reason: 'later', effective_from: '2090-01-01T00:00:00Z' },
+      checker,
+    )
+    expect((await call(`GET ${path}`)).json.pending).toMatchObject([{ version: 1 }])
+    expect((await call(`GET /reference-data/resolve/${list_key}?valid_at=2091-01-01T00:00:00Z`)).json.version).toBe(1)
+    const rolled = await call(`POST ${path}/rollback`, { to_version: 1, reason: 'now then' }, checker)
+    expect(rolled.json.revoked).toMatchObject([{ version: 1, revoke_reason: 'Rolled back: now then' }])
+    expect((await call(`GET ${path}`)).json.pending).toEqual([])
+  })
+})

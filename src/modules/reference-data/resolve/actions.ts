@@ -1,0 +1,284 @@
+/**
+ * The resolver: which version of each list is in force for a tenant, what it holds, and the receipt that pins it. Pointers
+ * are read anew each time, content comes from a cache keyed by its hash: a hash never changes its meaning.
+ */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { Entry } from '../../../registry/adapter.ts'
+import { entryHash } from '../../../registry/content/hashes.ts'
+import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
+import { applyOverlay, type OverlayEntry, policyFault } from '../../../registry/overlay.ts'
+import type { Family } from '../datasets/queries.ts'
+import { findTypeVersion } from '../types/queries.ts'
+import { contentHashOf } from '../versions/actions.ts'
+import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
+import { insertReceipt, lockActivationsShared, type PointerRow, type ReceiptRow, resolveLists } from './queries.ts'
+
+export interface Clocks {
+  readonly valid_at?: string | undefined
+  readonly known_at?: string | undefined
+}
+
+/** A list that is cached whole in the process; larger ones are looked up by key. */
+export const WHOLE_LIST_BYTES = 1024 * 1024
+const CACHE_BYTES = 64 * 1024 * 1024
+const BATCH = 5_000
+const RECENT_MS = 60_000
+
+/** Pointer rows whose version is there; the others have been refused. */
+export type Pointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
+
+interface Content {
+  readonly entries: ReadonlyMap<string, { readonly entry: Entry; readonly hash: string }>
+  readonly bytes: number
+}
+const caches = new WeakMap<Kernel, LRUCache<string, Content>>()
+const cacheOf = (kernel: Kernel): LRUCache<string, Content> => {
+  let cache = caches.get(kernel)
+  if (!cache) {
+    cache = new LRUCache<string, Content>({ maxSize: CACHE_BYTES, sizeCalculation: ({ bytes }) => bytes + 200 })
+    caches.set(kernel, cache)
+  }
+  return cache
+}
+
+/** Refuses a list that does not exist (404) or of which nothing is in force (404, its own code). */
+export function expectInForce(rows: readonly PointerRow[], keys: readonly string[]): Pointer[] {
+  const byKey = new Map(rows.map((row) => [row.list_key, row]))
+  return keys.map((key) => {
+    const row = byKey.get(key)
+    if (!row?.known) return fail('not_found', `There is no list ${key}.`)
+    if (row.via === null) return fail('nothing_in_force', `No version of ${key} was in force then.`)
+    return row as Pointer
+  })
+}
+
+/** True when the answer could still change because of activations that are being committed right now. */
+export const isRecent = (known_at: string | undefined): boolean =>
+  known_at !== undefined && Date.parse(known_at) > Date.now() - RECENT_MS
+
+/** All lists of one decision, never a torn set. `tx` must be a write transaction when `known_at` is recent. */
+export async function resolve(
+  tx: Tx,
+  keys: readonly string[],
+  clocks: Clocks,
+  family: Family = 'list',
+): Promise<Pointer[]> {
+  if (isRecent(clocks.known_at)) await lockActivationsShared(tx, family, keys)
+  const rows = await resolveLists(
+    tx,
+    keys,
+    { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null },
+    family,
+  )
+  return expectInForce(rows, keys)
+}
+
+/** Entries by key, as the tenant sees them: overlay applied, content verified against its hash. Missing keys are absent. */
+export async function lookUp(
+  kernel: Kernel,
+  tx: Tx,
+  pointer: Pointer,
+  keys: readonly string[],
+): Promise<Map<string, Entry>> {
+  const found = new Map<string, Entry>()
+  const whole = await wholeList(kernel, tx, pointer)
+  if (whole) {
+    for (const key of keys) {
+      const entry = whole.entries.get(key)
+      if (entry) found.set(key, entry.entry)
+    }
+    return found
+  }
+  const of = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
+  const rows = await listEntriesByKey(tx, of, keys)
+  const base = new Map(rows.map((row) => [row.key, verified(row)]))
+  for (const [key, { entry }] of base) found.set(key, entry)
+  if (pointer.overlay_version !== null) {
+    const overlay = await overlayOf(kernel, tx, pointer)
+    const type = await typeOf(tx, pointer)
+    for (const key of keys) {
+      const change = overlay.get(key)
+      if (change) lay(found, key, change, pointer, type)
+    }
+  }
+  return found
+}
+
+/** The whole list as the tenant sees it, or null when it is too large to be held. */
+export async function wholeList(kernel: Kernel, tx: Tx, pointer: Pointer): Promise<Content | null> {
+  if (pointer.data_bytes > WHOLE_LIST_BYTES) return null
+  const cache = cacheOf(kernel)
+  const id = `${tx.tenant_id}:${pointer.dataset_id}:${pointer.content_hash}:${pointer.overlay_hash ?? ''}:${pointer.overlay_policy}`
+  const known = cache.get(id)
+  if (known) return known
+  const base = await load(tx, {
+    tenant_id: pointer.dataset_tenant_id,
+    dataset_id: pointer.dataset_id,
+    version: pointer.version,
+    content_hash: pointer.content_hash,
+  })
+  let content: Content = { entries: base, bytes: pointer.data_bytes }
+  if (pointer.overlay_version !== null) {
+    const type = await typeOf(tx, pointer)
+    const merged = new Map([...base].map(([key, { entry }]) => [key, entry]))
+    for (const [key, change] of await overlayOf(kernel, tx, pointer)) lay(merged, key, change, pointer, type)
+    const entries = new Map([...merged].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
+    content = { entries: new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))), bytes: pointer.data_bytes * 2 }
+  }
+  cache.set(id, content)
+  return content
+}
+
+async function load(
+  tx: Tx,
+  version: { tenant_id: string; dataset_id: string; version: number; content_hash: string },
+): Promise<Map<string, { entry: Entry; hash: string }>> {
+  const entries = new Map<string, { entry: Entry; hash: string }>()
+  const tree = createMerkleBuilder()
+  let after: string | null = null
+  for (;;) {
+    const rows: EntryRow[] = await listEntries(tx, version, after, BATCH)
+    for (const row of rows) {
+      const { entry, hash } = verified(row)
+      tree.addHash(row.key, hash)
+      entries.set(row.key, { entry, hash })
+    }
+    if (rows.length < BATCH) break
+    after = rows.at(-1)?.key ?? null
+  }
+  if (tree.finish().root !== version.content_hash) fail('content_corrupt')
+  return entries
+}
+
+/** An entry whose text no longer has its hash is never given out. */
+function verified(row: EntryRow): { entry: Entry; hash: string } {
+  const hash = row.hash.toString('hex')
+  if (row.data === null || entryHash(row.data) !== hash) fail('content_corrupt')
+  return { entry: JSON.parse(row.data as string) as Entry, hash }
+}
+
+const overlays = new WeakMap<Kernel, LRUCache<string, ReadonlyMap<string, OverlayEntry>>>()
+
+async function overlayOf(kernel: Kernel, tx: Tx, pointer: Pointer): Promise<ReadonlyMap<string, OverlayEntry>> {
+  let cache = overlays.get(kernel)
+  if (!cache) {
+    cache = new LRUCache<string, ReadonlyMap<string, OverlayEntry>>({ max: 1000 })
+    overlays.set(kernel, cache)
+  }
+  const id = `${tx.tenant_id}:${pointer.overlay_dataset_id}:${pointer.overlay_hash}`
+  const known = cache.get(id)
+  if (known) return known
+  const rows = await readOverlay(tx, {
+    dataset_id: pointer.overlay_dataset_id as string,
+    version: pointer.overlay_version as number,
+    content_hash: pointer.overlay_hash as string,
+  })
+  const changes = new Map(rows.map((row) => [row.key, row]))
+  cache.set(id, changes)
+  return changes
+}
+
+/** Changes of an overlay version, checked against its hash. */
+export async function readOverlay(
+  tx: Tx,
+  version: { dataset_id: string; version: number; content_hash: string },
+): Promise<OverlayEntry[]> {
+  const rows = await listEntries(tx, { tenant_id: tx.tenant_id, ...version }, null, 100_000)
+  const tree = createMerkleBuilder()
+  const changes = rows.map((row): OverlayEntry => {
+    const hash = row.hash.toString('hex')
+    const base_hash = row.base_hash?.toString('hex') ?? null
+    if (entryHash(row.data ?? '') !== hash) fail('content_corrupt')
+    tree.addHash(row.key, contentHashOf({ op: row.op, hash, base_hash }))
+    return { key: row.key, op: row.op, base_hash, value: row.data === null ? null : (JSON.parse(row.data) as Entry) }
+  })
+  if (tree.finish().root !== version.content_hash) fail('content_corrupt')
+  return changes
+}
+
+async function typeOf(tx: Tx, pointer: Pointer) {
+  const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
+  return (type ?? fail('internal')).definition
+}
+
+/** Where the policy does not allow a change, or the pinned base is not the one in force, the base entry stands. */
+function lay(
+  entries: Map<string, Entry>,
+  key: string,
+  change: OverlayEntry,
+  pointer: Pointer,
+  type: Awaited<ReturnType<typeof typeOf>>,
+): void {
+  if (pointer.overlay_base_version !== null && pointer.overlay_base_version !== pointer.version) return
+  const base = entries.get(key)
+  const effective = applyOverlay(base, change)
+  if (policyFault(pointer.overlay_policy, type, base, effective) !== null) return
+  if (effective === undefined) entries.delete(key)
+  else entries.set(key, effective)
+}
+
+/** What a decision consulted, kept for ever; replay takes the receipt and no clock. */
+export async function keepReceipt(
+  tx: Tx,
+  consumer: string,
+  pointers: readonly Pointer[],
+  clocks: Clocks,
+): Promise<ReceiptRow> {
+  const manifest = canonicalJson(pointers.map(pinned).sort((a, b) => (a.list_key < b.list_key ? -1 : 1)))
+  const now = (pointers[0] as Pointer).now
+  const receipt = await insertReceipt(tx, {
+    receipt_id: uuidv7(),
+    consumer,
+    valid_at: clocks.valid_at ?? now,
+    known_at: clocks.known_at ?? now,
+    manifest,
+    manifest_hash: createHash('sha256').update(manifest).digest('hex'),
+  })
+  return receipt ?? fail('internal')
+}
+
+const pinned = (pointer: Pointer) => ({
+  list_key: pointer.list_key,
+  via: pointer.via,
+  dataset_tenant_id: pointer.dataset_tenant_id,
+  dataset_id: pointer.dataset_id,
+  version: pointer.version,
+  content_hash: pointer.content_hash,
+  type_key: pointer.type_key,
+  type_version: pointer.type_version,
+  overlay_dataset_id: pointer.overlay_dataset_id,
+  overlay_version: pointer.overlay_version,
+  overlay_hash: pointer.overlay_hash,
+})
+
+export const shown = (pointer: Pointer) => ({
+  list_key: pointer.list_key,
+  via: pointer.via,
+  shadows_shared: pointer.shadows_shared ?? false,
+  version: pointer.version,
+  label: pointer.label,
+  type_key: pointer.type_key,
+  type_version: pointer.type_version,
+  content_hash: pointer.content_hash,
+  entry_count: pointer.entry_count,
+  data_bytes: pointer.data_bytes,
+  effective_from: pointer.effective_from,
+  expires_at: pointer.expires_at,
+  activation_id: pointer.activation_id,
+  overlay:
+    pointer.overlay_version === null
+      ? null
+      : {
+          version: pointer.overlay_version,
+          content_hash: pointer.overlay_hash as string,
+          entry_count: pointer.overlay_count as number,
+          base_version: pointer.overlay_base_version,
+          activation_id: pointer.overlay_activation_id as string,
+        },
+})

@@ -1,0 +1,80 @@
+/** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
+import { closed, Id, listOf, nullable, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Clocks, EntryValue, ListKey, Resolved, resolvedLists, Sha256 } from '../schema.ts'
+
+export const ResolveQuery = closed(Clocks)
+export const ResolveReply = closed(
+  {
+    ...Resolved.properties,
+    valid_at: Timestamp(),
+    known_at: nullable(Timestamp({ description: 'Null: as known now.' })),
+  },
+  { title: 'Resolution' },
+)
+
+export const EntryAtQuery = closed({ ...Clocks, key: text(500, { description: 'The business key.' }) })
+export const EntryAt = closed(
+  { list: Resolved, key: text(500), entry: nullable(EntryValue) },
+  { title: 'ResolvedEntry' },
+)
+
+const consumer = Type.Optional(
+  text(200, { description: 'What asks, for the record: a decision, a report.', default: 'api' }),
+)
+const keys = (max: number) => listOf(ListKey, max, { minItems: 1, uniqueItems: true })
+export const ResolveOrder = closed({ list_keys: keys(50), ...Clocks, consumer })
+
+export const Receipt = closed(
+  {
+    receipt_id: Id(),
+    consumer: text(200),
+    valid_at: Timestamp(),
+    known_at: Timestamp(),
+    manifest_hash: Sha256,
+    created_at: Timestamp(),
+    created_by: text(200),
+  },
+  { title: 'Receipt' },
+)
+export const ResolveManyReply = closed({ receipt: Receipt, lists: resolvedLists }, { title: 'ResolutionWithReceipt' })
+export const ReceiptReply = closed(
+  {
+    ...Receipt.properties,
+    lists: listOf(
+      closed({
+        list_key: ListKey,
+        via: text(20),
+        version: Type.Integer(),
+        content_hash: Sha256,
+        type_key: text(100),
+        type_version: Type.Integer(),
+        overlay_version: nullable(Type.Integer()),
+        overlay_hash: nullable(Sha256),
+      }),
+      1000,
+    ),
+  },
+  { title: 'ReceiptWithLists' },
+)
+export const ReceiptParams = closed({ receipt_id: Id() })
+
+export const LookupOrder = closed({
+  lookups: listOf(closed({ list_key: ListKey, keys: listOf(text(500), 200, { minItems: 1, uniqueItems: true }) }), 20, {
+    minItems: 1,
+  }),
+  ...Clocks,
+  consumer,
+})
+export const LookupReply = closed(
+  {
+    receipt: Receipt,
+    results: listOf(
+      closed({
+        list: Resolved,
+        entries: listOf(closed({ key: text(500), entry: nullable(EntryValue) }), 200),
+      }),
+      20,
+    ),
+  },
+  { title: 'LookupResult' },
+)

@@ -1,0 +1,172 @@
+/**
+ * The initial population of shared types and lists, once per content, by any number of replicas: a restart repeats nothing,
+ * and what is already in force is never replaced. Runs as the steward, in the system tenant, under the seeding lock.
+ */
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import type { StagedRow } from '../../../registry/import/copy-text.ts'
+import { type CompiledType, compileType } from '../../../registry/types/compile.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import { activate } from '../activations/actions.ts'
+import { hasActivations } from '../activations/queries.ts'
+import {
+  type DatasetRow,
+  findSharedDataset,
+  type GuardSettings,
+  insertDataset,
+  type OverlayPolicy,
+} from '../datasets/queries.ts'
+import { hashOfContent } from '../types/actions.ts'
+import { findType, insertType, type TypeRow } from '../types/queries.ts'
+import { publishStaged, stageRows } from '../versions/actions.ts'
+import { insertLedger, insertOperatorEvent, listSeedHashes } from './queries.ts'
+
+interface SeedVersion {
+  readonly label: string
+  readonly note?: string
+  readonly effective_from?: string
+  readonly source?: Record<string, unknown>
+  readonly entries: readonly Record<string, unknown>[]
+}
+interface SeedList {
+  readonly list_key: string
+  readonly type_key: string
+  readonly title: string
+  readonly description?: string
+  readonly owner?: string
+  readonly review_every_days?: number
+  readonly stale_after_days?: number
+  readonly guards?: GuardSettings
+  readonly overlay_policy?: OverlayPolicy
+  readonly versions: readonly SeedVersion[]
+}
+type SeedType = Omit<TypeDefinition, 'type_version'>
+
+export interface RegistrySeeds {
+  readonly types: readonly SeedType[]
+  readonly lists: readonly SeedList[]
+}
+
+function readFolder<T>(folder: string): T[] {
+  if (!fs.existsSync(folder)) return []
+  return fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as T)
+}
+
+export const readRegistrySeeds = (folder: string): RegistrySeeds => ({
+  types: readFolder<SeedType>(path.join(folder, 'types')),
+  lists: readFolder<SeedList>(path.join(folder, 'lists')),
+})
+
+const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
+
+/** Says what it did, list by list; nothing when everything was there. */
+export async function seedRegistry(tx: Tx, seeds: RegistrySeeds, onStep: (text: string) => void): Promise<void> {
+  const done = new Set((await listSeedHashes(tx)).map(({ subject, seed_hash }) => `${subject} ${seed_hash}`))
+  for (const seed of seeds.types) await seedType(tx, seed, done, onStep)
+  for (const seed of seeds.lists) await seedList(tx, seed, done, onStep)
+}
+
+async function seedType(
+  tx: Tx,
+  seed: SeedType,
+  done: ReadonlySet<string>,
+  onStep: (text: string) => void,
+): Promise<void> {
+  const { type_key, ...definition } = seed
+  const seed_hash = hashOfContent(definition)
+  const subject = `type:${type_key}`
+  if (done.has(`${subject} ${seed_hash}`)) return
+  const current = await findType(tx, type_key)
+  const type_version = (current?.type_version ?? 0) + 1
+  await insertType(tx, { type_key, type_version, definition, definition_hash: seed_hash, compatibility: 'backward' })
+  await insertLedger(tx, { subject, seed_hash, version: type_version, outcome: 'applied' })
+  await record(tx, 'seedType', subject, { type_version, seed_hash })
+  onStep(`type ${type_key} version ${type_version}`)
+}
+
+async function seedList(
+  tx: Tx,
+  seed: SeedList,
+  done: ReadonlySet<string>,
+  onStep: (text: string) => void,
+): Promise<void> {
+  const subject = `list:${seed.list_key}`
+  const fresh = seed.versions.map((version) => ({ version, seed_hash: hashOf(version.entries) }))
+  const missing = fresh.filter(({ seed_hash }) => !done.has(`${subject} ${seed_hash}`))
+  if (missing.length === 0) return
+  const type = await findType(tx, seed.type_key)
+  if (!type) throw new Error(`the seed ${seed.list_key} names the unknown type ${seed.type_key}`)
+  const compiled = compileType({
+    type_key: type.type_key,
+    type_version: type.type_version,
+    ...type.definition,
+  } as TypeDefinition)
+  const { versions: _, list_key, type_key, ...settings } = seed
+  const dataset =
+    (await findSharedDataset(tx, list_key)) ??
+    ((await insertDataset(tx, {
+      ...settings,
+      dataset_id: uuidv7(),
+      family: 'list',
+      list_key,
+      role: 'base',
+      type_tenant_id: type.tenant_id,
+      type_key,
+    })) as DatasetRow)
+  // A deployment never changes policy: what was in force stays, and the operator activates the new version like any other.
+  const first = !(await hasActivations(tx, 'list', list_key))
+  for (const { version, seed_hash } of missing) {
+    const number = await publishSeed(tx, dataset, type, compiled, version, seed_hash)
+    if (first) await activateSeed(tx, list_key, number, version)
+    await insertLedger(tx, { subject, seed_hash, version: number, outcome: first ? 'activated' : 'pending' })
+    await record(tx, 'seedList', subject, { version: number, seed_hash, activated: first })
+    onStep(`list ${list_key} version ${number}${first ? '' : ', pending'}`)
+  }
+}
+
+async function publishSeed(
+  tx: Tx,
+  dataset: DatasetRow,
+  type: TypeRow,
+  compiled: CompiledType,
+  seed: SeedVersion,
+  seed_hash: string,
+): Promise<number> {
+  const rows = seed.entries.map((entry, index): StagedRow => {
+    const prepared = compiled.prepare(entry)
+    if ('key' in prepared) return { ...prepared, row: index + 1 }
+    const [fault] = prepared
+    throw new Error(`seed ${dataset.list_key} ${seed.label}, entry ${index + 1}: ${fault?.pointer} ${fault?.message}`)
+  })
+  const content = await stageRows(tx, rows)
+  const version = await publishStaged(tx, {
+    dataset,
+    type,
+    content,
+    origin: 'seed',
+    provenance: { seed_hash, source: seed.source ?? null },
+    label: seed.label,
+    note: seed.note ?? null,
+    guards: null,
+  })
+  if (version === 'unchanged') throw new Error('a seed is never skipped')
+  return version.version
+}
+
+const activateSeed = (tx: Tx, list_key: string, version: number, seed: SeedVersion) =>
+  activate(
+    tx,
+    { list_key, version, reason: `Initial population: ${seed.label}.`, effective_from: seed.effective_from },
+    'seed',
+  )
+
+const record = (tx: Tx, operation: string, subject: string, detail: Record<string, unknown>) =>
+  insertOperatorEvent(tx, { operation, subject, detail: canonicalJson(detail) })

@@ -1,0 +1,69 @@
+/** What start-up seeding and the operator did to what all tenants share. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import { page } from '../../../kernel/page.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { closed, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Sha256, VersionNumber } from '../schema.ts'
+import { listLedger, listOperatorEvents } from './queries.ts'
+
+const Seed = closed(
+  {
+    subject: text(200, { description: 'type:<type_key> or list:<list_key>.' }),
+    seed_hash: Sha256,
+    version: nullable(VersionNumber),
+    outcome: oneOf(['applied', 'activated', 'pending']),
+    why: text(500),
+    applied_at: Timestamp(),
+  },
+  { title: 'Seed' },
+)
+const OperatorEvent = closed(
+  {
+    seq: VersionNumber,
+    recorded_at: Timestamp(),
+    actor: text(200),
+    operation: text(100),
+    subject: text(200),
+    detail: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+    prev_hash: Sha256,
+    hash: Sha256,
+  },
+  { title: 'OperatorEvent' },
+)
+
+const why = {
+  applied: 'Published by seeding; it needs no activation, or a later version was activated.',
+  activated: 'Published by seeding and put in force, since no version of the list was ever in force.',
+  pending:
+    'Published by seeding. The list was in force already, and a deployment never changes policy: the operator activates it.',
+} as const
+
+export const seedRoutes = [
+  tenantRoute('GET /reference-data/seeds', {
+    id: 'listSeeds',
+    summary: 'What start-up seeding applied, left pending, and why',
+    roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
+    tx: 'one',
+    query: closed(pageQuery),
+    reply: [200, pageOf(Seed)],
+  }).handle(async (input) => {
+    const seeds = await page(input, 'listSeeds', ['subject', 'seed_hash'], (after, count) =>
+      listLedger(input.tx, after, count),
+    )
+    return { ...seeds, items: seeds.items.map((seed) => ({ ...seed, why: why[seed.outcome] })) }
+  }),
+
+  tenantRoute('GET /reference-data/operator-events', {
+    id: 'listOperatorEvents',
+    summary: 'What the operator did to shared lists and types, newest first, hash-chained',
+    roles: everyone,
+    tx: 'one',
+    query: closed(pageQuery),
+    reply: [200, pageOf(OperatorEvent)],
+  }).handle(async (input) => {
+    const events = await page(input, 'listOperatorEvents', ['seq'], (after, count) =>
+      listOperatorEvents(input.tx, after, count),
+    )
+    return { ...events, items: events.items.map((event) => ({ ...event, detail: JSON.parse(event.detail) })) }
+  }),
+]

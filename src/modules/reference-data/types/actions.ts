@@ -1,0 +1,106 @@
+/** Dataset types are checked, compiled and tried in a bounded thread: a tenant may define them, and none may harm the process. */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { compareTypes } from '../../../registry/types/compatibility.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import { createTypeRunner, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
+import { entriesOf } from '../versions/actions.ts'
+import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
+
+const runners = new WeakMap<Kernel, TypeRunner>()
+
+export function typeRunner(kernel: Kernel): TypeRunner {
+  let runner = runners.get(kernel)
+  if (!runner) {
+    runner = createTypeRunner({ script: kernel.script('type-worker') })
+    runners.set(kernel, runner)
+    const own = runner
+    kernel.onClose(() => own.close())
+  }
+  return runner
+}
+
+export type Content = Omit<TypeRow['definition'], never>
+
+export const contentOf = (
+  body: Partial<Content> & Pick<Content, 'title' | 'description' | 'schema' | 'key_pointers' | 'examples'>,
+): Content => ({
+  title: body.title,
+  description: body.description,
+  schema: body.schema,
+  key_pointers: body.key_pointers,
+  list_rules: body.list_rules ?? {},
+  fields: body.fields ?? {},
+  examples: body.examples,
+})
+
+export const hashOfContent = (content: Content): string =>
+  createHash('sha256')
+    .update(canonicalJson(JSON.parse(JSON.stringify(content))))
+    .digest('hex')
+
+/** 422 with every fault of the definition, each with its place. */
+export async function expectUsable(kernel: Kernel, definition: TypeDefinition, signal: AbortSignal): Promise<void> {
+  const faults = await typeRunner(kernel).check(definition, signal)
+  if (faults.length === 0) return
+  const errors: ProblemError[] = faults.slice(0, 50).map(({ pointer, message, code }) => ({
+    in: 'body',
+    pointer: `#${pointer}`,
+    detail: message,
+    keyword: code,
+  }))
+  fail('validation_failed', { detail: `The type has ${faults.length} fault${faults.length === 1 ? '' : 's'}.`, errors })
+}
+
+export interface TypeBreak {
+  readonly list_key: string | null
+  readonly version: number | null
+  readonly pointer: string
+  readonly what: string
+  readonly detail: string
+}
+
+const MAX_BREAKS = 200
+
+/** What a new version of a type would break: the key, and every version in force whose entries no longer fit. */
+export async function breaksOf(
+  kernel: Kernel,
+  scope: { tenant_id: string; actor: string },
+  type_key: string,
+  next: TypeDefinition,
+  signal: AbortSignal,
+): Promise<TypeBreak[]> {
+  const read: <T>(body: Parameters<typeof kernel.transactions.read<T>>[1]) => Promise<T> = (body) =>
+    kernel.transactions.read(scope, body)
+  const current = (await read((tx) => findType(tx, type_key))) ?? fail('not_found')
+  const old = { type_key, type_version: current.type_version, ...current.definition } as TypeDefinition
+  const comparison = compareTypes(old, next)
+  if (comparison.verdict === 'incompatible') {
+    return comparison.changes
+      .filter(({ what }) => what === 'key_changed')
+      .map(({ pointer, what, detail }) => ({ list_key: null, version: null, pointer, what, detail }))
+  }
+  if (comparison.verdict !== 'check_entries') return []
+  const breaks: TypeBreak[] = []
+  for (const { list_key, dataset_id, version } of await read((tx) => listVersionsInForceOfType(tx, type_key))) {
+    for await (const rows of entriesOf(read, { tenant_id: scope.tenant_id, dataset_id, version })) {
+      const entries = rows.map(({ data }) => JSON.parse(data as string))
+      const validated = await typeRunner(kernel).validate(next, entries, signal)
+      for (const { index, faults } of validated.faults) {
+        for (const { pointer, code, message } of faults) {
+          breaks.push({ list_key, version, pointer, what: code, detail: `${rows[index]?.key}: ${message}` })
+          if (breaks.length === MAX_BREAKS) return breaks
+        }
+      }
+    }
+  }
+  return breaks
+}
+
+/** A type that cannot be run within its limits is a fault of the type, not of the server. */
+export function failUnusable(error: unknown): never {
+  if (error instanceof TypeUnusable) fail('validation_failed', { detail: error.message })
+  throw error
+}

@@ -1,0 +1,196 @@
+/** Dataset types: what an entry of a list looks like, what its key is, and which data would no longer fit a new version. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { closed, pageQuery } from '../../../kernel/schema.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import { prepareEntries } from '../imports/actions.ts'
+import { breaksOf, contentOf, expectUsable, failUnusable, hashOfContent } from './actions.ts'
+import { findType, insertType, listTypes, listTypeVersions, lockType, type TypeRow } from './queries.ts'
+import {
+  DatasetType,
+  NewType,
+  NewTypeVersion,
+  TypePage,
+  TypeParams,
+  TypeQuery,
+  Validation,
+  ValidationReport,
+} from './schema.ts'
+
+const shown = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: TypeRow) => ({
+  ...type,
+  ...definition,
+  origin: tenant_id === tx.tenant_id ? ('own' as const) : ('shared' as const),
+})
+const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+const headOfType = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const type = params['type_key'] === undefined ? undefined : await findType(tx, params['type_key'])
+  return type ? String(type.type_version) : null
+}
+
+export const typeRoutes = [
+  tenantRoute('GET /reference-data/types', {
+    id: 'listDatasetTypes',
+    summary: 'List dataset types, the newest version of each',
+    roles: everyone,
+    tx: 'one',
+    query: TypeQuery,
+    reply: [200, TypePage],
+  }).handle(async (input) => {
+    const { tx, query } = input
+    const types = await page(input, 'listDatasetTypes', ['type_key', 'tenant_id'], (after, count) =>
+      listTypes(tx, query.origin ?? null, after, count),
+    )
+    return { ...types, items: types.items.map((type) => shown(tx, type)) }
+  }),
+
+  tenantRoute('POST /reference-data/types', {
+    id: 'createDatasetType',
+    summary: 'Define a type of this tenant: schema of one entry, business key, rules over the list',
+    roles: ['policy_editor'],
+    tx: 'write',
+    body: NewType,
+    reply: [201, DatasetType],
+    governed: { action: 'types', head: headOfType },
+    location: (type) => `/reference-data/types/${type.type_key}`,
+    links: { getDatasetType: { type_key: 'type_key' } },
+    problems: ['duplicate', 'list_key_reserved'],
+    before: ({ body, kernel, request }) =>
+      expectUsable(
+        kernel,
+        { type_key: body.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition,
+        request.signal,
+      ),
+  }).handle(async ({ tx, body, audit }) => {
+    await lockType(tx, body.type_key)
+    const existing = await findType(tx, body.type_key)
+    if (existing)
+      fail(
+        existing.tenant_id === tx.tenant_id ? 'duplicate' : 'list_key_reserved',
+        `The type ${body.type_key} exists already.`,
+      )
+    const definition = contentOf(body)
+    const type = found(
+      await insertType(tx, {
+        type_key: body.type_key,
+        type_version: 1,
+        definition,
+        definition_hash: hashOfContent(definition),
+        compatibility: 'backward',
+      }),
+    )
+    audit.configuration(null, { type_key: type.type_key, definition_hash: type.definition_hash })
+    return shown(tx, type)
+  }),
+
+  tenantRoute('GET /reference-data/types/:type_key', {
+    id: 'getDatasetType',
+    summary: 'One type with its schema, fields and examples',
+    roles: everyone,
+    tx: 'one',
+    params: TypeParams,
+    reply: [200, DatasetType],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => shown(tx, found(await findType(tx, params.type_key)))),
+
+  tenantRoute('GET /reference-data/types/:type_key/versions', {
+    id: 'listDatasetTypeVersions',
+    summary: 'Versions of a type, newest first',
+    roles: everyone,
+    tx: 'read',
+    params: TypeParams,
+    query: closed(pageQuery),
+    reply: [200, TypePage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    const { tenant_id } = found(await findType(tx, params.type_key))
+    const types = await page(input, `listDatasetTypeVersions ${params.type_key}`, ['type_version'], (after, count) =>
+      listTypeVersions(tx, tenant_id, params.type_key, after, count),
+    )
+    return { ...types, items: types.items.map((type) => shown(tx, type)) }
+  }),
+
+  tenantRoute('POST /reference-data/types/:type_key/versions', {
+    id: 'createDatasetTypeVersion',
+    summary: 'Publish a new version of a type after checking it against the data in force',
+    roles: ['policy_editor'],
+    tx: 'write',
+    params: TypeParams,
+    body: NewTypeVersion,
+    reply: [201, DatasetType],
+    governed: { action: 'types', head: headOfType },
+    location: (type) => `/reference-data/types/${type.type_key}`,
+    problems: ['not_found', 'type_incompatible', 'transition_not_allowed'],
+    before: async ({ params, body, kernel, actor, request }) => {
+      const next = { type_key: params.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition
+      await expectUsable(kernel, next, request.signal)
+      const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+      const breaks = await breaksOf(kernel, scope, params.type_key, next, request.signal).catch(failUnusable)
+      const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
+      if (breaks.length > 0 && (isKeyChange || body.compatibility !== 'none')) {
+        fail('type_incompatible', {
+          detail: isKeyChange
+            ? 'The business key of a type never changes; define another type.'
+            : 'Data in force would no longer fit.',
+          members: { breaks },
+        })
+      }
+    },
+  }).handle(async ({ tx, params, body, audit }) => {
+    await lockType(tx, params.type_key)
+    const current = found(await findType(tx, params.type_key))
+    if (current.tenant_id !== tx.tenant_id) fail('transition_not_allowed', 'Shared types are changed by the operator.')
+    const definition = contentOf(body)
+    const type = found(
+      await insertType(tx, {
+        type_key: params.type_key,
+        type_version: current.type_version + 1,
+        definition,
+        definition_hash: hashOfContent(definition),
+        compatibility: body.compatibility ?? 'backward',
+      }),
+    )
+    audit.configuration(
+      { type_version: current.type_version, definition_hash: current.definition_hash },
+      { type_version: type.type_version, definition_hash: type.definition_hash },
+    )
+    return shown(tx, type)
+  }),
+
+  tenantRoute('POST /reference-data/types/:type_key/validate', {
+    id: 'validateEntries',
+    summary: 'Validate entries against a type and get every violation; nothing is stored',
+    roles: ['policy_editor', 'compliance_officer', 'service'],
+    tx: 'self',
+    params: TypeParams,
+    body: Validation,
+    reply: [200, ValidationReport],
+    problems: ['not_found', 'source_invalid'],
+  }).handle(async ({ params, body, read, kernel }) => {
+    const type = found(await read((tx) => findType(tx, params.type_key, body.type_version ?? null)))
+    const { rejects, totals } = await prepareEntries(kernel, type, body.data)
+    const faults = rejects.map(({ at, code, pointer, message }) => ({
+      index: at.row > 0 ? at.row - 1 : null,
+      code,
+      pointer,
+      message,
+    }))
+    return {
+      type_key: type.type_key,
+      type_version: type.type_version,
+      valid: totals.root !== null,
+      entries: body.data.length,
+      content_hash: totals.root,
+      faults_total: Math.max(
+        faults.length,
+        totals.reject_totals.reduce((sum, { count }) => sum + count, 0),
+      ),
+      faults: faults.slice(0, 1000),
+    }
+  }),
+]

@@ -1,0 +1,182 @@
+/** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
+import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
+import { type DatasetRow, type GuardSettings, lockDataset } from '../datasets/queries.ts'
+import {
+  analyseStage,
+  applyDelta,
+  copyStage,
+  countDelta,
+  createDelta,
+  createStage,
+  type EntryRow,
+  findVersion,
+  insertStaged,
+  insertVersion,
+  listEntries,
+  listEntryHashes,
+  type VersionRow,
+} from './queries.ts'
+import { type Gate, guardBreaches } from './rules.ts'
+
+/** From here on a planner that knows nothing of the staged rows may choose badly. */
+const ANALYSE_FROM = 10_000
+const BATCH = 5_000
+
+/** What was staged, as the one who staged it knows it. */
+export interface StagedContent {
+  readonly content_hash: string
+  readonly entry_count: number
+  readonly data_bytes: number
+  readonly filled: Readonly<Record<string, number>>
+}
+
+export interface Publication {
+  readonly dataset: DatasetRow
+  readonly type: { readonly tenant_id: string; readonly type_key: string; readonly type_version: number }
+  readonly content: StagedContent
+  readonly origin: VersionRow['origin']
+  readonly provenance: Record<string, unknown>
+  readonly label?: string | null
+  readonly note?: string | null
+  readonly base_version?: number | null
+  readonly expected_head?: number | null
+  /** `skip`: the same content as the head gives no new version. */
+  readonly on_unchanged?: 'publish' | 'skip'
+  /** Null: no guards apply. */
+  readonly guards: GuardSettings | null
+  /** Who takes a breach of the guards upon themselves, and why. */
+  readonly override?: { readonly by: string; readonly reason: string } | null
+}
+
+/** The one critical section: under the dataset's row lock, one transaction, a gapless number. */
+export async function publishStaged(tx: Tx, publication: Publication): Promise<VersionRow | 'unchanged'> {
+  const { content } = publication
+  const dataset = (await lockDataset(tx, publication.dataset.dataset_id)) ?? fail('not_found')
+  expectHead(dataset, publication.expected_head ?? null)
+  const head = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
+  const content_changed = head?.content_hash !== content.content_hash
+  if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
+  if (content.entry_count >= ANALYSE_FROM) await analyseStage(tx)
+  let difference = { added: content.entry_count, removed: 0, changed: 0 }
+  if (head) {
+    await createDelta(tx, dataset.dataset_id)
+    difference = await countDelta(tx)
+  }
+  const breaches = publication.guards
+    ? guardBreaches(publication.guards, {
+        entries: content.entry_count,
+        before: head?.entry_count ?? null,
+        removed: difference.removed,
+        changed: difference.changed,
+        filled: content.filled,
+      })
+    : []
+  if (breaches.length > 0 && !publication.override) closeGates(breaches)
+  const version = await insertVersion(tx, {
+    dataset_id: dataset.dataset_id,
+    version: dataset.head_version + 1,
+    label: publication.label ?? null,
+    type_tenant_id: publication.type.tenant_id,
+    type_key: publication.type.type_key,
+    type_version: publication.type.type_version,
+    content_hash: content.content_hash,
+    content_changed,
+    entry_count: content.entry_count,
+    data_bytes: content.data_bytes,
+    base_version: publication.base_version ?? null,
+    origin: publication.origin,
+    provenance: {
+      ...publication.provenance,
+      ...(breaches.length > 0 && { guards_overridden: { ...publication.override, breaches } }),
+    },
+    difference,
+    note: publication.note ?? null,
+  })
+  if (head) await applyDelta(tx, dataset.dataset_id, dataset.head_version + 1)
+  else await insertStaged(tx, dataset.dataset_id, 1)
+  return version ?? fail('internal')
+}
+
+export function expectHead(dataset: DatasetRow, expected: number | null): void {
+  if (expected === null || expected === dataset.head_version) return
+  fail('precondition_failed', `The newest version of ${dataset.list_key} is ${dataset.head_version}, not ${expected}.`)
+}
+
+export const closeGates = (gates: readonly Gate[]): never =>
+  fail('gates_closed', {
+    detail: gates.map(({ detail }) => detail).join(' '),
+    members: { gates },
+  })
+
+/** Stages rows that were prepared elsewhere. */
+export async function copyStaged(tx: Tx, rows: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<number> {
+  await createStage(tx)
+  return copyStage(
+    tx,
+    (async function* () {
+      yield* rows
+    })(),
+  )
+}
+
+/** Stages rows that are already in memory, and says what they are together. */
+export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<StagedContent> {
+  const tree = createMerkleBuilder()
+  let data_bytes = 0
+  const lines: Buffer[] = []
+  for (const row of rows) {
+    tree.addHash(row.key, contentHashOf(row))
+    data_bytes += Buffer.byteLength(row.text ?? '')
+    lines.push(Buffer.from(copyLine(row)))
+  }
+  await copyStaged(tx, lines)
+  return { content_hash: tree.finish().root, entry_count: rows.length, data_bytes, filled: {} }
+}
+
+/** In an overlay the operation and what it was written against are part of the content. */
+export const contentHashOf = ({ op = 'put', hash, base_hash }: Pick<StagedRow, 'op' | 'hash' | 'base_hash'>): string =>
+  op === 'put' && !base_hash ? hash : operationHash(op, hash, base_hash ?? null)
+
+const operationHash = (op: string, hash: string, base_hash: string | null): string => {
+  const builder = createMerkleBuilder()
+  builder.add('operation', canonicalJson({ op, hash, base_hash }))
+  return builder.finish().root
+}
+
+/** All entries of a version, in key order, a batch at a time. A version never changes, so no transaction spans the batches. */
+export async function* entriesOf(
+  read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  version: Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>,
+): AsyncGenerator<EntryRow[], void, undefined> {
+  let after: string | null = null
+  for (;;) {
+    const from = after
+    const rows: EntryRow[] = await read((tx) => listEntries(tx, version, from, BATCH))
+    if (rows.length > 0) yield rows
+    if (rows.length < BATCH) return
+    after = rows.at(-1)?.key ?? null
+  }
+}
+
+/** The tree of a version, from its stored hashes; a tree that does not have the version's hash shows damage. */
+export async function treeOf(
+  read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  version: VersionRow,
+): Promise<MerkleTree> {
+  const tree = createMerkleBuilder()
+  let after: string | null = null
+  for (;;) {
+    const from = after
+    const rows: { key: string; hash: Buffer }[] = await read((tx) => listEntryHashes(tx, version, from, BATCH))
+    for (const { key, hash } of rows) tree.addHash(key, hash.toString('hex'))
+    if (rows.length < BATCH) break
+    after = rows.at(-1)?.key ?? null
+  }
+  const built = tree.finish()
+  if (built.root !== version.content_hash) fail('content_corrupt')
+  return built
+}

@@ -1,0 +1,282 @@
+/** SQL of versions and their entries: what a version holds, what changed between two, and publishing the next one. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Position } from '../../../kernel/page.ts'
+
+/** Not yet closed: in force for every later version. */
+const OPEN = 9007199254740991
+
+export interface VersionRow {
+  readonly tenant_id: string
+  readonly dataset_id: string
+  readonly version: number
+  readonly label: string | null
+  readonly type_tenant_id: string
+  readonly type_key: string
+  readonly type_version: number
+  readonly content_hash: string
+  readonly content_changed: boolean
+  readonly entry_count: number
+  readonly data_bytes: number
+  readonly base_version: number | null
+  readonly origin: 'import' | 'inline' | 'seed' | 'overlay' | 'rebase'
+  readonly provenance: Record<string, unknown>
+  readonly difference: { readonly added: number; readonly removed: number; readonly changed: number }
+  readonly note: string | null
+  readonly state: 'published' | 'deprecated' | 'withdrawn'
+  readonly created_at: string
+  readonly created_by: string
+}
+
+const columns = `tenant_id, dataset_id, version, label, type_tenant_id, type_key, type_version, content_hash, content_changed,
+  entry_count, data_bytes, base_version, origin, provenance, difference, note, state, created_at, created_by`
+
+interface Of {
+  readonly tenant_id: string
+  readonly dataset_id: string
+}
+
+/** By number, or by label when the text is not one. */
+export const findVersion = (tx: Tx, of: Of, version: string | number) =>
+  tx.find<VersionRow>(
+    `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and (version = $3 or label = $4)`,
+    [of.tenant_id, of.dataset_id, /^\d{1,15}$/.test(String(version)) ? Number(version) : null, String(version)],
+  )
+
+export const listVersions = (tx: Tx, of: Of, state: string | null, after: Position, count: number) =>
+  tx.query<VersionRow>(
+    `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and ($3::text is null or state = $3)
+        and ($4::bigint is null or version < $4) order by version desc limit $5`,
+    [of.tenant_id, of.dataset_id, state, after?.[0] ?? null, count],
+  )
+
+export const updateVersionState = (tx: Tx, of: Of, version: number, state: 'deprecated' | 'withdrawn') =>
+  tx.find<VersionRow>(
+    `update app.dataset_version set state = $4 where tenant_id = $1 and dataset_id = $2 and version = $3 returning ${columns}`,
+    [of.tenant_id, of.dataset_id, version, state],
+  )
+
+export interface EntryRow {
+  readonly key: string
+  readonly op: 'put' | 'merge' | 'remove'
+  readonly hash: Buffer
+  readonly base_hash: Buffer | null
+  readonly data: string | null
+}
+
+/** In key order, from after `after`. */
+export const listEntries = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+  tx.query<EntryRow>(
+    `select key, op, hash, base_hash, data from app.dataset_entry
+      where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 order by key limit $5`,
+    [of.tenant_id, of.dataset_id, of.version, after ?? '', count],
+  )
+
+export const listEntriesWithPrefix = (
+  tx: Tx,
+  of: Of & { version: number },
+  prefix: string,
+  after: string | null,
+  count: number,
+) =>
+  tx.query<EntryRow>(
+    `select key, op, hash, base_hash, data from app.dataset_entry
+      where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 and key >= $5 and key < $6
+      order by key limit $7`,
+    [of.tenant_id, of.dataset_id, of.version, after ?? '', prefix, `${prefix}\u{10FFFF}`, count],
+  )
+
+export const listEntriesByKey = (tx: Tx, of: Of & { version: number }, keys: readonly string[]) =>
+  tx.query<EntryRow>(
+    `select key, op, hash, base_hash, data from app.dataset_entry
+      where tenant_id = $1 and dataset_id = $2 and key = any ($4) and v_from <= $3 and v_to > $3`,
+    [of.tenant_id, of.dataset_id, of.version, keys],
+  )
+
+/** Keys and hashes only, for the tree of a large version. */
+export const listEntryHashes = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+  tx.query<{ key: string; hash: Buffer }>(
+    `select key, hash from app.dataset_entry
+      where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 order by key limit $5`,
+    [of.tenant_id, of.dataset_id, of.version, after ?? '', count],
+  )
+
+export interface DifferenceRow {
+  readonly key: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/**
+ * Keys that differ between two versions of one list, in key order. Only revisions that began or ended between the two are
+ * looked at, so the cost follows the difference and not the list.
+ */
+export const listDifferences = (
+  tx: Tx,
+  of: Of,
+  range: { from: number; to: number },
+  filter: { after: string | null; prefix: string | null },
+  count: number,
+) =>
+  tx.query<DifferenceRow>(
+    `with span as (select least($3::bigint, $4::bigint) as low, greatest($3::bigint, $4::bigint) as high),
+     touched as (
+       select key from app.dataset_entry, span
+        where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from > low and v_from <= high and key > $5
+          and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF'))
+       union
+       select key from app.dataset_entry, span
+        where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to > low and v_to <= high and key > $5
+          and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')))
+     select t.key, b.data as before, a.data as after
+       from touched t
+       left join app.dataset_entry b on b.tenant_id = $1 and b.dataset_id = $2 and b.key = t.key and b.v_from <= $3 and b.v_to > $3
+       left join app.dataset_entry a on a.tenant_id = $1 and a.dataset_id = $2 and a.key = t.key and a.v_from <= $4 and a.v_to > $4
+      where b.hash is distinct from a.hash
+      order by t.key limit $7`,
+    [of.tenant_id, of.dataset_id, range.from, range.to, filter.after ?? '', filter.prefix, count],
+  )
+
+/** How many keys differ, by kind; the same revisions are looked at as for the list of them. */
+export const countDifferences = async (tx: Tx, of: Of, range: { from: number; to: number }) => {
+  const row = await tx.find<{ added: number; removed: number; changed: number }>(
+    `with span as (select least($3::bigint, $4::bigint) as low, greatest($3::bigint, $4::bigint) as high),
+     touched as (
+       select key from app.dataset_entry, span
+        where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from > low and v_from <= high
+       union
+       select key from app.dataset_entry, span
+        where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to > low and v_to <= high)
+     select count(*) filter (where b.key is null) as added, count(*) filter (where a.key is null) as removed,
+            count(*) filter (where b.key is not null and a.key is not null) as changed
+       from touched t
+       left join app.dataset_entry b on b.tenant_id = $1 and b.dataset_id = $2 and b.key = t.key and b.v_from <= $3 and b.v_to > $3
+       left join app.dataset_entry a on a.tenant_id = $1 and a.dataset_id = $2 and a.key = t.key and a.v_from <= $4 and a.v_to > $4
+      where b.hash is distinct from a.hash`,
+    [of.tenant_id, of.dataset_id, range.from, range.to],
+  )
+  return row ?? { added: 0, removed: 0, changed: 0 }
+}
+
+/** A transaction that stages a large list may take longer than a request may. */
+export const allowLongStatements = (tx: Tx) => tx.run(`select set_config('statement_timeout', '0', true)`)
+
+export const createStage = async (tx: Tx): Promise<void> => {
+  await tx.run('drop table if exists pg_temp.stage, pg_temp.delta')
+  await tx.run(
+    `create temporary table stage (key text collate "C" not null, op text not null, hash bytea not null, base_hash bytea,
+       data text, row bigint not null, line bigint) on commit drop`,
+  )
+}
+
+export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
+  tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin', source)
+
+export const analyseStage = (tx: Tx) => tx.run('analyze pg_temp.stage')
+
+export interface DuplicateRow {
+  readonly key: string
+  readonly row: number
+  readonly line: number | null
+  readonly first_row: number
+}
+
+/** Every row after the first that has a key again. */
+export const listStagedDuplicates = (tx: Tx, limit: number) =>
+  tx.query<DuplicateRow>(
+    `select key, row, line, first_row from (
+       select key, row, line, min(row) over (partition by key) as first_row from pg_temp.stage
+        where key in (select key from pg_temp.stage group by key having count(*) > 1)) d
+      where row > first_row order by row limit $1`,
+    [limit],
+  )
+
+export const countStagedDuplicates = async (tx: Tx): Promise<number> =>
+  (await tx.find<{ n: number }>('select (count(*) - count(distinct key))::bigint as n from pg_temp.stage'))?.n ?? 0
+
+/** What the staged content changes against the head. */
+export const createDelta = (tx: Tx, dataset_id: string) =>
+  tx.run(
+    `create temporary table delta on commit drop as
+     select coalesce(s.key, h.key) as key, case when h.key is null then 'added' when s.key is null then 'removed' else 'changed' end as what
+       from pg_temp.stage s
+       full join (select key, hash, op, base_hash from app.dataset_entry
+                   where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN}) h on h.key = s.key
+      where s.hash is distinct from h.hash or s.op is distinct from h.op or s.base_hash is distinct from h.base_hash`,
+    [tx.tenant_id, dataset_id],
+  )
+
+export const countDelta = async (tx: Tx): Promise<VersionRow['difference']> => {
+  const rows = await tx.query<{ what: 'added' | 'removed' | 'changed'; n: number }>(
+    'select what, count(*)::bigint as n from pg_temp.delta group by what',
+  )
+  const counts = { added: 0, removed: 0, changed: 0 }
+  for (const { what, n } of rows) counts[what] = n
+  return counts
+}
+
+export interface NewVersion {
+  readonly dataset_id: string
+  readonly version: number
+  readonly label: string | null
+  readonly type_tenant_id: string
+  readonly type_key: string
+  readonly type_version: number
+  readonly content_hash: string
+  readonly content_changed: boolean
+  readonly entry_count: number
+  readonly data_bytes: number
+  readonly base_version: number | null
+  readonly origin: VersionRow['origin']
+  readonly provenance: Record<string, unknown>
+  readonly difference: VersionRow['difference']
+  readonly note: string | null
+}
+
+export const insertVersion = (tx: Tx, version: NewVersion) =>
+  tx.find<VersionRow>(
+    `insert into app.dataset_version (tenant_id, dataset_id, version, label, type_tenant_id, type_key, type_version, content_hash,
+       content_changed, entry_count, data_bytes, base_version, origin, provenance, difference, note, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, $15::jsonb, $16, $17) returning ${columns}`,
+    [
+      tx.tenant_id,
+      version.dataset_id,
+      version.version,
+      version.label,
+      version.type_tenant_id,
+      version.type_key,
+      version.type_version,
+      version.content_hash,
+      version.content_changed,
+      version.entry_count,
+      version.data_bytes,
+      version.base_version,
+      version.origin,
+      JSON.stringify(version.provenance),
+      JSON.stringify(version.difference),
+      version.note,
+      tx.actor,
+    ],
+  )
+
+/** Closes what ended and opens what began, in key order, so that a version is later read as it lies on disk. */
+export const applyDelta = async (tx: Tx, dataset_id: string, version: number): Promise<void> => {
+  await tx.run(
+    `update app.dataset_entry e set v_to = $3 from pg_temp.delta d
+      where e.tenant_id = $1 and e.dataset_id = $2 and e.key = d.key and e.v_to = ${OPEN} and d.what <> 'added'`,
+    [tx.tenant_id, dataset_id, version],
+  )
+  await tx.run(
+    `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, op, hash, base_hash, data)
+     select $1, $2, s.key, $3, s.op, s.hash, s.base_hash, s.data
+       from pg_temp.stage s join pg_temp.delta d on d.key = s.key where d.what <> 'removed' order by s.key`,
+    [tx.tenant_id, dataset_id, version],
+  )
+}
+
+/** The first version is its staged content. */
+export const insertStaged = (tx: Tx, dataset_id: string, version: number) =>
+  tx.run(
+    `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, op, hash, base_hash, data)
+     select $1, $2, key, $3, op, hash, base_hash, data from pg_temp.stage order by key`,
+    [tx.tenant_id, dataset_id, version],
+  )

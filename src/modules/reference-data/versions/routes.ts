@@ -1,0 +1,398 @@
+/** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import type { Entry, Reject } from '../../../registry/adapter.ts'
+import { changesOf, diff } from '../../../registry/content/patch.ts'
+import { listActivations } from '../activations/queries.ts'
+import { type DatasetRow, findDataset } from '../datasets/queries.ts'
+import { exportVersion } from '../exports/actions.ts'
+import { prepareEntries } from '../imports/actions.ts'
+import { ListKeyParams, VersionParams } from '../schema.ts'
+import { findType } from '../types/queries.ts'
+import { copyStaged, entriesOf, expectHead, publishStaged, treeOf } from './actions.ts'
+import {
+  countDifferences,
+  findVersion,
+  listDifferences,
+  listEntries,
+  listEntriesByKey,
+  listEntriesWithPrefix,
+  listVersions,
+  updateVersionState,
+  type VersionRow,
+} from './queries.ts'
+import {
+  DifferencePage,
+  DifferenceQuery,
+  EntryPage,
+  EntryQuery,
+  ExportQuery,
+  NewVersionBody,
+  ProofQuery,
+  ProofView,
+  Provenance,
+  VersionPage,
+  VersionQuery,
+  VersionStateChange,
+  VersionView,
+  VersionWithData,
+} from './schema.ts'
+
+const WHOLE_BYTES = 1024 * 1024
+/** How many entries one page of a search looks at before it hands back a cursor. */
+const SCAN = 20_000
+/** Field counts of a difference are exact up to so many keys. */
+const COUNTED_KEYS = 10_000
+
+export const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+export async function expectVersion(
+  tx: Tx,
+  params: { list_key: string; version: string },
+): Promise<{ dataset: DatasetRow; version: VersionRow }> {
+  const dataset = found(await findDataset(tx, params.list_key))
+  return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
+}
+
+export const shownVersion = (list_key: string, version: VersionRow) => {
+  const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
+  return { list_key, ...rest }
+}
+
+const dataFault = ({ at, pointer, message, code }: Reject): ProblemError => ({
+  in: 'body',
+  pointer: at.row > 0 ? `#/data/${at.row - 1}${pointer}` : '#/data',
+  detail: message,
+  keyword: code,
+})
+
+export const versionRoutes = [
+  tenantRoute('GET /reference-data/datasets/:list_key/versions', {
+    id: 'listDatasetVersions',
+    summary: 'All retained versions, newest first, with state and hash',
+    roles: everyone,
+    tx: 'read',
+    params: ListKeyParams,
+    query: VersionQuery,
+    reply: [200, VersionPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    const dataset = found(await findDataset(tx, params.list_key))
+    const versions = await page(input, `listDatasetVersions ${params.list_key}`, ['version'], (after, count) =>
+      listVersions(tx, dataset, input.query.state ?? null, after, count),
+    )
+    return { ...versions, items: versions.items.map((version) => shownVersion(params.list_key, version)) }
+  }),
+
+  tenantRoute('POST /reference-data/datasets/:list_key/versions', {
+    id: 'createDatasetVersion',
+    summary: 'Create a version from an inline list, validated against the type',
+    description: 'Creates a version and activates nothing. Larger lists are uploaded and imported.',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'self',
+    params: ListKeyParams,
+    body: NewVersionBody,
+    reply: [201, VersionView],
+    location: (version) => `/reference-data/datasets/${version.list_key}/versions/${version.version}`,
+    links: { getDatasetVersion: { list_key: 'list_key', version: 'version' } },
+    problems: [
+      'not_found',
+      'gates_closed',
+      'precondition_failed',
+      'duplicate',
+      'transition_not_allowed',
+      'source_invalid',
+    ],
+  }).handle(async ({ params, body, read, settle, kernel, actor }) => {
+    const { dataset, type } = await read(async (tx) => {
+      const row = found(await findDataset(tx, params.list_key))
+      expectOwn(row, tx)
+      return { dataset: row, type: found(await findType(tx, row.type_key)) }
+    })
+    if (body.override_guards && !actor.roles.includes('compliance_officer')) {
+      fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
+    }
+    expectHead(dataset, body.expected_head ?? null)
+    const prepared = await prepareEntries(kernel, type, body.data, Object.keys(dataset.guards.min_filled_bps ?? {}))
+    if (prepared.rejects.length > 0) {
+      const errors = prepared.rejects.slice(0, 50).map(dataFault)
+      fail('validation_failed', {
+        detail: `${prepared.totals.rejected} of ${prepared.totals.rows} entries are not valid.`,
+        errors,
+        members: { totals: prepared.totals.reject_totals },
+      })
+    }
+    return settle(JSON.stringify([params, body]), async (tx) => {
+      await copyStaged(tx, prepared.rows)
+      const version = await publishStaged(tx, {
+        dataset,
+        type,
+        content: {
+          content_hash: prepared.totals.root as string,
+          entry_count: prepared.totals.accepted,
+          data_bytes: prepared.totals.data_bytes,
+          filled: prepared.totals.filled,
+        },
+        origin: 'inline',
+        provenance: {},
+        label: body.label ?? null,
+        note: body.note ?? null,
+        expected_head: body.expected_head ?? null,
+        guards: dataset.guards,
+        override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
+      })
+      return shownVersion(params.list_key, version as VersionRow)
+    })
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/versions/:version', {
+    id: 'getDatasetVersion',
+    summary: 'Metadata and data of one version',
+    roles: everyone,
+    tx: 'read',
+    params: VersionParams,
+    reply: [200, VersionWithData],
+    headers: ({ content_hash }) => ({ etag: `"${content_hash}"` }),
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params }) => {
+    const { version } = await expectVersion(tx, params)
+    const whole = version.data_bytes <= WHOLE_BYTES
+    const data: Entry[] = []
+    if (whole) {
+      for await (const rows of entriesOf((body) => body(tx), version)) {
+        for (const { data: text } of rows) data.push(JSON.parse(text as string) as Entry)
+      }
+    }
+    return { ...shownVersion(params.list_key, version), data: whole ? data : null }
+  }),
+
+  tenantRoute('PATCH /reference-data/datasets/:list_key/versions/:version', {
+    id: 'updateDatasetVersion',
+    summary: 'Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: VersionParams,
+    body: VersionStateChange,
+    reply: [200, VersionView],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, audit }) => {
+    const { dataset, version } = await expectVersion(tx, params)
+    expectOwn(dataset, tx)
+    if (version.state === body.state || version.state === 'withdrawn') {
+      fail('transition_not_allowed', `The version is ${version.state}.`)
+    }
+    const changed = found(await updateVersionState(tx, dataset, version.version, body.state))
+    audit.configuration({ state: version.state }, { state: body.state, reason: body.reason })
+    return shownVersion(params.list_key, changed)
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/entries', {
+    id: 'listDatasetEntries',
+    summary: 'Page through or search the entries of a version',
+    description: 'A search looks at 20,000 entries at a time; a page may be short and still have a next_cursor.',
+    roles: everyone,
+    tx: 'read',
+    params: VersionParams,
+    query: EntryQuery,
+    reply: [200, EntryPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, query } = input
+    const { version } = await expectVersion(tx, params)
+    const bound = {
+      tenant_id: tx.tenant_id,
+      route: 'listDatasetEntries',
+      binding: { ...params, p: query.key_prefix ?? '', q: query.q ?? '' },
+    }
+    const position = query.cursor === undefined ? null : input.kernel.cursors.decode(query.cursor, bound)
+    const limit = query.limit ?? 50
+    const after = (position?.[0] as string | undefined) ?? null
+    const wanted = query.q?.toLowerCase()
+    const count = wanted === undefined ? limit + 1 : SCAN
+    const rows =
+      query.key_prefix === undefined
+        ? await listEntries(tx, version, after, count)
+        : await listEntriesWithPrefix(tx, version, query.key_prefix, after, count)
+    const fits = wanted === undefined ? rows : rows.filter(({ data }) => data?.toLowerCase().includes(wanted))
+    const items = fits.slice(0, limit)
+    const last =
+      fits.length > limit ? items.at(-1) : rows.length === count && wanted !== undefined ? rows.at(-1) : undefined
+    return {
+      items: items.map(({ key, hash, data }) => ({
+        key,
+        hash: hash.toString('hex'),
+        entry: JSON.parse(data as string),
+      })),
+      next_cursor: last ? input.kernel.cursors.encode({ ...bound, position: [last.key] }) : null,
+      scanned: wanted === undefined ? items.length : rows.length,
+    }
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/provenance', {
+    id: 'getProvenance',
+    summary: 'Where a version came from: source, adapter, hashes, importer, approvals',
+    roles: everyone,
+    tx: 'read',
+    params: VersionParams,
+    reply: [200, Provenance],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const { dataset, version } = await expectVersion(tx, params)
+    const of = { tenant_id: dataset.tenant_id, family: 'list' as const, list_key: params.list_key }
+    const activations = (await listActivations(tx, of, null, 1000)).filter((one) => one.version === version.version)
+    const { origin, created_at, created_by, content_hash, provenance } = version
+    return {
+      list_key: params.list_key,
+      version: version.version,
+      origin,
+      created_at,
+      created_by,
+      content_hash,
+      provenance,
+      activations: activations
+        .slice(0, 100)
+        .map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
+          activation_id,
+          effective_from,
+          actor,
+          reason,
+          cr_id,
+        })),
+    }
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/export', {
+    id: 'exportDatasetVersion',
+    summary: 'Export one version as JSON, NDJSON, CSV or XLSX',
+    roles: everyone,
+    tx: 'self',
+    params: VersionParams,
+    query: ExportQuery,
+    reply: [200, streamed('application/octet-stream', 'The entries in key order, in the format asked for.')],
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ params, query, read }) => {
+    const { version } = await read((tx) => expectVersion(tx, params))
+    const type = await read((tx) => findType(tx, version.type_key, version.type_version))
+    return exportVersion(read, version, found(type), query.format ?? 'json', query.formula_guard ?? true)
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {
+    id: 'getProof',
+    summary: 'Proof that a key is, or is not, in this version',
+    description: 'Verify it offline with: npx probity verify proof FILE.',
+    roles: everyone,
+    tx: 'self',
+    params: VersionParams,
+    query: ProofQuery,
+    reply: [200, ProofView],
+    limit: 'heavy',
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ params, query, read, actor }) => {
+    const { dataset, version } = await read((tx) => expectVersion(tx, params))
+    const tree = await treeOf(read, version)
+    const proof = tree.prove(query.key)
+    const [row] = await read((tx) => listEntriesByKey(tx, version, [query.key]))
+    return {
+      list_key: params.list_key,
+      version: version.version,
+      origin: dataset.tenant_id === actor.tenant_id ? ('own' as const) : ('shared' as const),
+      key: query.key,
+      present: proof.entry_hash !== null,
+      entry: row ? (JSON.parse(row.data as string) as Entry) : null,
+      proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },
+    }
+  }),
+
+  tenantRoute('GET /reference-data/datasets/:list_key/diff', {
+    id: 'diffDatasetVersions',
+    summary: 'Added, removed and changed entries between two versions, field by field',
+    description: 'Either direction. The summary comes with the first page.',
+    roles: everyone,
+    tx: 'read',
+    params: ListKeyParams,
+    query: DifferenceQuery,
+    reply: [200, DifferencePage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, query, kernel } = input
+    const dataset = found(await findDataset(tx, params.list_key))
+    const [from, to] = [
+      found(await findVersion(tx, dataset, query.from)),
+      found(await findVersion(tx, dataset, query.to)),
+    ]
+    const range = { from: query.from, to: query.to }
+    const bound = {
+      tenant_id: tx.tenant_id,
+      route: 'diffDatasetVersions',
+      binding: { ...params, ...range, p: query.key_prefix ?? '', f: query.format ?? '' },
+    }
+    const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)
+    const after = (position?.[0] as string | undefined) ?? null
+    const limit = query.limit ?? 50
+    const prefix = query.key_prefix ?? null
+    const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
+    const items = rows.slice(0, limit).map(({ key, before, after: now }) => {
+      const [old, young] = [before && (JSON.parse(before) as Entry), now && (JSON.parse(now) as Entry)]
+      const op = old ? (young ? ('changed' as const) : ('removed' as const)) : ('added' as const)
+      return {
+        op,
+        key,
+        before: old || null,
+        after: young || null,
+        changes: old && young ? (changesOf(old, young) as { pointer: string }[]) : [],
+        ...(query.format === 'json-patch' && { patch: diff(old || null, young || null) as never }),
+      }
+    })
+    return {
+      list_key: params.list_key,
+      ...range,
+      from_hash: from.content_hash,
+      to_hash: to.content_hash,
+      summary: after === null && prefix === null ? await summarise(tx, dataset, range) : null,
+      items,
+      next_cursor:
+        rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,
+    }
+  }),
+]
+
+async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
+  const counts = await countDifferences(tx, dataset, range)
+  const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
+  const fields = new Map<string, number>()
+  if (exact && counts.changed > 0) {
+    let after: string | null = null
+    for (;;) {
+      const rows: Awaited<ReturnType<typeof listDifferences>> = await listDifferences(
+        tx,
+        dataset,
+        range,
+        { after, prefix: null },
+        2000,
+      )
+      for (const { before, after: now } of rows) {
+        if (!before || !now) continue
+        for (const { pointer } of changesOf(JSON.parse(before), JSON.parse(now))) {
+          const field = pointer.replace(/\/\d+(?=\/|$)/g, '/*')
+          fields.set(field, (fields.get(field) ?? 0) + 1)
+        }
+      }
+      if (rows.length < 2000) break
+      after = rows.at(-1)?.key ?? null
+    }
+  }
+  const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
+  return { ...counts, fields: sorted.slice(0, 200), exact }
+}
+
+/** Shared lists are published by the operator; a tenant departs from them by overlay or pin. */
+export function expectOwn(dataset: DatasetRow, tx: Tx): void {
+  if (dataset.tenant_id !== tx.tenant_id) {
+    fail('transition_not_allowed', `${dataset.list_key} is a shared list; make an overlay on it instead.`)
+  }
+  if (dataset.state === 'archived') fail('transition_not_allowed', `${dataset.list_key} is archived.`)
+}

@@ -1,0 +1,193 @@
+/** Wire contract of versions, their entries, differences and proofs. */
+import {
+  Count,
+  closed,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Slug,
+  Timestamp,
+  Type,
+  text,
+} from '../../../kernel/schema.ts'
+import { Difference, EntryValue, FreeJson, Label, ListKey, Origin, Reason, Sha256, VersionNumber } from '../schema.ts'
+
+const metadata = {
+  list_key: ListKey,
+  version: VersionNumber,
+  label: nullable(Label),
+  state: oneOf(['published', 'deprecated', 'withdrawn']),
+  type_key: Slug(),
+  type_version: VersionNumber,
+  content_hash: Sha256,
+  content_changed: Type.Boolean({ description: 'Whether it differs from the version before it.' }),
+  entry_count: Count,
+  data_bytes: Count,
+  origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase']),
+  difference: Difference,
+  note: nullable(text(2000)),
+  created_at: Timestamp(),
+  created_by: text(200),
+}
+export const VersionView = closed(metadata, { title: 'DatasetVersion' })
+export const VersionPage = pageOf(VersionView)
+export const VersionQuery = closed({
+  ...pageQuery,
+  state: Type.Optional(oneOf(['published', 'deprecated', 'withdrawn'])),
+})
+export const VersionWithData = closed(
+  {
+    ...metadata,
+    data: nullable(
+      Type.Array(EntryValue, { description: 'All entries in key order; null above 1 MiB, then export them.' }),
+    ),
+  },
+  { title: 'DatasetVersionWithData' },
+)
+
+export const Override = closed(
+  { reason: Reason },
+  { description: 'Takes a breach of the guards upon the caller, who must be a compliance officer.' },
+)
+export const ExpectedHead = integer(0, Number.MAX_SAFE_INTEGER, {
+  description: 'Refuse (412) unless this is the newest version; 0 for a list without one.',
+})
+export const NewVersionBody = closed({
+  data: listOf(EntryValue, 100_000, { description: 'All entries of the new version.' }),
+  label: Type.Optional(Label),
+  note: Type.Optional(text(2000)),
+  expected_head: Type.Optional(ExpectedHead),
+  override_guards: Type.Optional(Override),
+})
+export const VersionStateChange = closed({ state: oneOf(['deprecated', 'withdrawn']), reason: Reason })
+
+export const Provenance = closed(
+  {
+    list_key: ListKey,
+    version: VersionNumber,
+    origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase']),
+    created_at: Timestamp(),
+    created_by: text(200),
+    content_hash: Sha256,
+    provenance: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description:
+        'Adapter and its version, the file’s own sha256 and name, options, dropped or hashed members, overridden guards.',
+    }),
+    activations: listOf(
+      closed({
+        activation_id: text(36),
+        effective_from: Timestamp(),
+        actor: text(200),
+        reason: text(2000),
+        cr_id: nullable(text(36)),
+      }),
+      100,
+    ),
+  },
+  { title: 'Provenance' },
+)
+
+export const EntryQuery = closed({
+  ...pageQuery,
+  key_prefix: Type.Optional(text(500, { description: 'Only keys that begin so.' })),
+  q: Type.Optional(text(200, { description: 'Only entries whose text holds this, in any case.' })),
+})
+export const EntryPage = closed(
+  {
+    items: Type.Array(closed({ key: text(500), hash: Sha256, entry: EntryValue })),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    scanned: Count,
+  },
+  { title: 'EntryPage' },
+)
+
+const Change = closed({
+  pointer: Type.String(),
+  before: Type.Optional(FreeJson('Absent when added.')),
+  after: Type.Optional(FreeJson('Absent when removed.')),
+})
+export const DifferenceQuery = closed({
+  ...pageQuery,
+  from: VersionNumber,
+  to: VersionNumber,
+  key_prefix: Type.Optional(text(500)),
+  format: Type.Optional(
+    oneOf(['changes', 'json-patch'], {
+      default: 'changes',
+      description: 'json-patch: RFC 6902 against the entries by key.',
+    }),
+  ),
+})
+export const DifferencePage = closed(
+  {
+    list_key: ListKey,
+    from: VersionNumber,
+    to: VersionNumber,
+    from_hash: Sha256,
+    to_hash: Sha256,
+    summary: nullable(
+      closed({
+        added: Count,
+        removed: Count,
+        changed: Count,
+        fields: listOf(closed({ pointer: Type.String(), changed: Count }), 200),
+        exact: Type.Boolean({ description: 'False when there were too many differences to look at each field.' }),
+      }),
+    ),
+    items: Type.Array(
+      closed({
+        op: oneOf(['added', 'removed', 'changed']),
+        key: text(500),
+        before: nullable(EntryValue),
+        after: nullable(EntryValue),
+        changes: Type.Array(Change),
+        patch: Type.Optional(
+          Type.Array(
+            closed({
+              op: oneOf(['add', 'remove', 'replace']),
+              path: Type.String(),
+              value: Type.Optional(FreeJson('')),
+            }),
+          ),
+        ),
+      }),
+    ),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { title: 'DifferencePage' },
+)
+
+export const ProofQuery = closed({ key: text(500, { description: 'The business key.' }) })
+export const ProofView = closed(
+  {
+    list_key: ListKey,
+    version: VersionNumber,
+    origin: Origin,
+    key: text(500),
+    present: Type.Boolean(),
+    entry: nullable(EntryValue),
+    proof: closed({
+      root: Sha256,
+      count: Count,
+      key_hash: Sha256,
+      entry_hash: nullable(Sha256),
+      bucket: Type.Array(Type.Array(Sha256, { minItems: 2, maxItems: 2 })),
+      siblings: Type.Array(Sha256),
+    }),
+  },
+  { title: 'Proof' },
+)
+
+export const ExportQuery = closed({
+  format: Type.Optional(oneOf(['json', 'ndjson', 'csv', 'xlsx'], { default: 'json' })),
+  formula_guard: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx).',
+    }),
+  ),
+})

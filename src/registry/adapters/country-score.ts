@@ -1,0 +1,28 @@
+/** A number somebody gives a country, such as a corruption index. What it means is the publisher's; it is not converted. */
+import { closed, type Static, Type, text } from '../../kernel/schema.ts'
+import { type EntryType, entryType } from './entry-type.ts'
+
+export const CountryScore = closed({
+  country: text(200, { description: 'Code or name, as published.' }),
+  name: Type.Optional(text(200)),
+  score: Type.Number({ minimum: -1_000_000, maximum: 1_000_000 }),
+  source: Type.Optional(text(200)),
+  edition: Type.Optional(text(50, { description: 'Year or issue of the index.' })),
+})
+export type CountryScore = Static<typeof CountryScore>
+
+export const countryScore: EntryType = entryType({
+  type_key: 'country-score',
+  title: 'Country score',
+  description: 'A number somebody gives a country, such as a corruption index.',
+  schema: CountryScore,
+  key_pointers: ['/country'],
+  titles: {
+    '/country': 'Country',
+    '/name': 'Name',
+    '/score': 'Score',
+    '/source': 'Published by',
+    '/edition': 'Edition',
+  },
+  examples: [{ country: 'NA', name: 'Namibia', score: 49, source: 'An index', edition: '2024' }],
+})

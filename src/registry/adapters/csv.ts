@@ -1,0 +1,103 @@
+/** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
+import { closed, integer, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Source } from '../adapter.ts'
+import { encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
+import { ColumnMapping, type MapRecord, mapColumns, mappingOptions } from './mapping.ts'
+import { Pending } from './pending.ts'
+import { readTable } from './table.ts'
+
+/** Options of every adapter that reads text. */
+export const textOptions = {
+  max_expanded_bytes: Type.Optional(
+    integer(1, 16 * 1024 ** 3, { default: MAX_EXPANDED_BYTES, description: 'Most bytes the source may unpack to.' }),
+  ),
+}
+
+export const encodingOption = (by_default: (typeof encodings)[number]) => ({
+  encoding: Type.Optional(
+    oneOf(encodings, { default: by_default, description: 'A byte order mark in the source outweighs this.' }),
+  ),
+})
+
+const Char = (options: Record<string, unknown>) => Type.String({ pattern: '^[^\\r\\n\\u0000]$', ...options })
+
+const optionsOf = (delimiter: string) =>
+  closed({
+    delimiter: Type.Optional(Char({ default: delimiter, description: 'One character: comma, semicolon, tab, pipe …' })),
+    quote: Type.Optional(
+      Type.Unsafe<string | null>({
+        anyOf: [Char({}), { type: 'null' }],
+        default: '"',
+        description: 'One character, doubled inside a quoted value; null when the source has no quoting.',
+      }),
+    ),
+    ...encodingOption('utf-8'),
+    header: Type.Optional(
+      Type.Boolean({ default: true, description: 'The first record names the columns; otherwise they are 1, 2, 3 …' }),
+    ),
+    skip_lines: Type.Optional(integer(0, 1000, { default: 0, description: 'Lines before the header.' })),
+    fill_short_rows: Type.Optional(
+      Type.Boolean({ default: false, description: 'Read missing columns at the end of a row as empty.' }),
+    ),
+    columns: Type.Optional(
+      listOf(ColumnMapping, 1000, { minItems: 1, description: 'Default: every column, as text, under its own name.' }),
+    ),
+    ...mappingOptions,
+    ...textOptions,
+  })
+
+type Options = Static<ReturnType<typeof optionsOf>>
+
+async function* read(source: Source, options: Options, delimiter: string): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  let map: MapRecord | undefined
+  const rows = readTable(
+    readText(source, options),
+    {
+      delimiter: options.delimiter ?? delimiter,
+      quote: options.quote,
+      skip_lines: options.skip_lines,
+      fill_short_rows: options.fill_short_rows,
+      header: (options.header ?? true) || 'numbers',
+    },
+    out,
+    (header) => {
+      map = mapColumns(header, options.columns, options)
+    },
+  )
+  for await (const group of rows) {
+    for (const { fields, at } of group) {
+      const mapped = (map as MapRecord)(fields, at)
+      if (Array.isArray(mapped)) out.reject(...mapped)
+      else out.add(mapped, at)
+      if (out.full) yield out.take()
+    }
+  }
+  yield* out.rest()
+}
+
+export const csv: Adapter = {
+  key: 'csv',
+  version: 1,
+  title: 'CSV',
+  description: 'Comma-separated text, or any other delimiter, with a mapping from columns to members of an entry.',
+  publisher: null,
+  media_types: ['text/csv', 'application/gzip', 'application/zip'],
+  file_extensions: ['csv', 'txt', 'csv.gz', 'zip'],
+  options: optionsOf(','),
+  target_type: null,
+  sample: { encoding: 'utf8', text: 'code,name\nNA,Namibia\nNO,"Norway"\n' },
+  read: (source, options) => read(source, options as Options, ','),
+}
+
+export const tsv: Adapter = {
+  ...csv,
+  key: 'tsv',
+  title: 'TSV',
+  description: 'Tab-separated text with a mapping from columns to members of an entry.',
+  media_types: ['text/tab-separated-values', 'application/gzip', 'application/zip'],
+  file_extensions: ['tsv', 'tab', 'txt', 'tsv.gz', 'zip'],
+  options: optionsOf('\t'),
+  sample: { encoding: 'utf8', text: 'code\tname\nNA\tNamibia\nNO\tNorway\n' },
+  read: (source, options) => read(source, options as Options, '\t'),
+}

@@ -1,0 +1,131 @@
+/**
+ * ISO 4217 as published in XML (list one and list three) and as the CSV table made of both. Rows say which entity uses or used
+ * which currency; they are gathered by code. Entities without a currency are passed over and said.
+ */
+import { closed, type Static } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
+import { MAX_EXPANDED_BYTES, peek, readText, unwrap } from '../formats/decode.ts'
+import { refuseSource } from '../formats/fault.ts'
+import { readXml, textOf } from '../formats/xml.ts'
+import { encodingOption, textOptions } from './csv.ts'
+import type { Currency } from './currency.ts'
+import { Pending } from './pending.ts'
+import { squeeze } from './sanctioned-party.ts'
+import { Columns, readTable } from './table.ts'
+
+const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+type Options = Static<typeof Options>
+
+interface Row {
+  readonly entity: string | undefined
+  readonly name: string | undefined
+  readonly code: string | undefined
+  readonly numeric: string | undefined
+  readonly minor_unit: string | undefined
+  readonly withdrawn: string | undefined
+  readonly at: SourceLocation
+}
+
+async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  const opened = await peek(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), 64)
+  try {
+    const isXml = /^[\s\ufeff]*</.test(opened.head.toString('utf8'))
+    const currencies = new Map<string, { currency: Currency; at: SourceLocation }>()
+    for await (const row of isXml ? xmlRows(opened.bytes) : csvRows(opened.bytes, options, out)) {
+      gather(row, currencies, out)
+    }
+    for (const { currency, at } of currencies.values()) {
+      out.add(currency as Entry, at)
+      if (out.full) yield out.take()
+    }
+  } finally {
+    await opened.close()
+  }
+  yield* out.rest()
+}
+
+async function* csvRows(source: Source, options: Options, out: Pending): AsyncGenerator<Row, void, undefined> {
+  let columns: Columns | undefined
+  const begin = (header: readonly string[]) => {
+    columns = new Columns(header, ['Entity', 'Currency', 'AlphabeticCode'])
+  }
+  for await (const rows of readTable(readText(source, options), { header: true }, out, begin)) {
+    for (const { fields, at } of rows) {
+      const field = (name: string) => columns?.get(fields, name)
+      yield {
+        entity: field('Entity'),
+        name: field('Currency'),
+        code: field('AlphabeticCode'),
+        numeric: field('NumericCode'),
+        minor_unit: field('MinorUnit'),
+        withdrawn: field('WithdrawalDate'),
+        at,
+      }
+    }
+  }
+}
+
+async function* xmlRows(source: Source): AsyncGenerator<Row, void, undefined> {
+  let row = 0
+  for await (const records of readXml(source, ['ISO_4217/CcyTbl/CcyNtry', 'ISO_4217/HstrcCcyTbl/HstrcCcyNtry'])) {
+    for (const { path, element, line } of records) {
+      yield {
+        entity: textOf(element, 'CtryNm'),
+        name: textOf(element, 'CcyNm'),
+        code: textOf(element, 'Ccy'),
+        numeric: textOf(element, 'CcyNbr'),
+        minor_unit: textOf(element, 'CcyMnrUnts'),
+        withdrawn: textOf(element, 'WthdrwlDt'),
+        at: { row: ++row, line, path },
+      }
+    }
+  }
+}
+
+/** Ten times the codes three letters of one alphabet have in use. */
+const MAX_CURRENCIES = 20_000
+
+function gather(row: Row, currencies: Map<string, { currency: Currency; at: SourceLocation }>, out: Pending): void {
+  const [entity, name] = [squeeze(row.entity) || 'unspecified', squeeze(row.name) || 'unspecified']
+  if (row.code === undefined) {
+    out.warn('row_without_code', `"${entity}" has no currency (${name}) and was passed over.`, row.at)
+    return
+  }
+  let known = currencies.get(row.code)
+  if (known === undefined) {
+    if (currencies.size === MAX_CURRENCIES)
+      refuseSource('source_too_large', 'There are more currencies than can be.', row.at)
+    known = { currency: { code: row.code, name, active: false, entities: [], withdrawals: [] }, at: row.at }
+    currencies.set(row.code, known)
+  }
+  const { currency } = known
+  if (row.numeric !== undefined) currency.numeric ??= row.numeric.padStart(3, '0')
+  if (/^\d+$/.test(row.minor_unit ?? '')) currency.minor_unit ??= Number(row.minor_unit)
+  if (row.withdrawn !== undefined) {
+    currency.withdrawals.push({ entity, name, withdrawn: squeeze(row.withdrawn) })
+    return
+  }
+  // The name in use outweighs the one a withdrawn row gave first.
+  if (!currency.active) currency.name = name
+  currency.active = true
+  if (!currency.entities.includes(entity)) currency.entities.push(entity)
+}
+
+export const iso4217: Adapter = {
+  key: 'iso-4217',
+  version: 1,
+  title: 'ISO 4217 currencies',
+  description:
+    'Currencies in use and withdrawn: the XML lists of the maintenance agency or the CSV table made of them.',
+  publisher: 'SIX, ISO 4217 Maintenance Agency',
+  media_types: ['application/xml', 'text/xml', 'text/csv', 'application/zip', 'application/gzip'],
+  file_extensions: ['xml', 'csv', 'zip'],
+  options: Options,
+  target_type: 'currency',
+  sample: {
+    encoding: 'utf8',
+    text: 'Entity,Currency,AlphabeticCode,NumericCode,MinorUnit,WithdrawalDate\nALBANIA,Lek,ALL,008,2,\nFRANCE,French Franc,FRF,250,,2002-03\n',
+  },
+  read: (source, options) => read(source, options as Options),
+}

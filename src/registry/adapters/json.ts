@@ -1,0 +1,132 @@
+/** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
+import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Entry, Reject, Source, SourceLocation } from '../adapter.ts'
+import { readText } from '../formats/decode.ts'
+import { reject } from '../formats/fault.ts'
+import { readJsonItems } from '../formats/json.ts'
+import { RecordFault } from '../formats/json-record.ts'
+import { readNdjson } from '../formats/ndjson.ts'
+import { encodingOption, textOptions } from './csv.ts'
+import { MemberMapping, mapMembers, mappingOptions } from './mapping.ts'
+import { Pending } from './pending.ts'
+
+const Name = (description: string) => text(100, { pattern: '^(?!__proto__$)[^\\u0000]*$', description })
+
+const shared = {
+  members: Type.Optional(
+    listOf(MemberMapping, 1000, { minItems: 1, description: 'Default: every record as it is, with all its members.' }),
+  ),
+  scalar_member: Type.Optional(Name('Records are plain values; each becomes an object with this one member.')),
+  ...mappingOptions,
+  ...encodingOption('utf-8'),
+  ...textOptions,
+}
+
+const LinesOptions = closed(shared)
+const DocumentOptions = closed({
+  pointer: Type.Optional(
+    Type.String({
+      pattern: '^(/([^~/]|~0|~1)*)*$',
+      maxLength: 500,
+      default: '',
+      description:
+        'JSON pointer of the array that holds the records, such as /data/items; empty for the document itself.',
+    }),
+  ),
+  key_member: Type.Optional(
+    Name('The records are the members of an object, not of an array; the name of each goes into this member.'),
+  ),
+  ...shared,
+})
+
+type Shared = Static<typeof LinesOptions>
+
+/** From a parsed value to an entry, or to what is wrong with it. */
+function toEntry(options: Shared): (value: unknown, text: string, at: SourceLocation) => Entry | Reject[] {
+  const map = mapMembers(options.members, options)
+  const wrap = options.scalar_member
+  return (value, source, at) => {
+    if (value instanceof RecordFault) return [reject(value.code, value.placedAt(at.line ?? 1), at, source)]
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return map(value as Entry, at)
+    if (wrap !== undefined && !Array.isArray(value) && value !== null) return map({ [wrap]: value }, at)
+    return [reject('not_an_object', 'The record is not an object with members.', at, source)]
+  }
+}
+
+async function* readDocument(
+  source: Source,
+  options: Static<typeof DocumentOptions>,
+): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  const entryOf = toEntry(options)
+  const { pointer = '', key_member } = options
+  let row = 0
+  for await (const items of readJsonItems(readText(source, options), pointer)) {
+    for (const { name, line, text: found, value } of items) {
+      const at = { row: ++row, line, path: `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}` }
+      const mapped = entryOf(typeof name === 'string' ? named(value, name, key_member) : value, found, at)
+      if (Array.isArray(mapped)) out.reject(...mapped)
+      else out.add(mapped, at)
+      if (out.full) yield out.take()
+    }
+  }
+  yield* out.rest()
+}
+
+/** A record that is a member of an object, with its name. Without a place for the name it would be lost. */
+function named(value: unknown, name: string, key_member: string | undefined): unknown {
+  if (value instanceof RecordFault) return value
+  if (key_member === undefined) {
+    const advice = 'Name the member their keys go into (key_member), or point to an array.'
+    return new RecordFault('value_unreadable', `The records are members of an object, not of an array. ${advice}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (Object.hasOwn(value, key_member)) {
+    return new RecordFault('name_duplicate', `The record already has a member "${key_member}".`)
+  }
+  return { [key_member]: name, ...value }
+}
+
+async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  const entryOf = toEntry(options)
+  let row = 0
+  for await (const lines of readNdjson(readText(source, options))) {
+    for (const { line, text: found, value } of lines) {
+      const at = { row: ++row, line }
+      const mapped = entryOf(value, found, at)
+      if (Array.isArray(mapped)) out.reject(...mapped)
+      else out.add(mapped, at)
+      if (out.full) yield out.take()
+    }
+  }
+  yield* out.rest()
+}
+
+export const json: Adapter = {
+  key: 'json',
+  version: 1,
+  title: 'JSON',
+  description: 'A JSON document with an array of records, anywhere in it. Read as a stream, however large.',
+  publisher: null,
+  media_types: ['application/json', 'application/gzip', 'application/zip'],
+  file_extensions: ['json', 'json.gz', 'zip'],
+  options: DocumentOptions,
+  target_type: null,
+  sample: { encoding: 'utf8', text: '[{ "code": "NA", "name": "Namibia" }, { "code": "NO", "name": "Norway" }]\n' },
+  read: (source, options) => readDocument(source, options as Static<typeof DocumentOptions>),
+}
+
+export const ndjson: Adapter = {
+  key: 'ndjson',
+  version: 1,
+  title: 'NDJSON',
+  description: 'One JSON object on each line.',
+  publisher: null,
+  media_types: ['application/x-ndjson', 'application/jsonl', 'application/gzip', 'application/zip'],
+  file_extensions: ['ndjson', 'jsonl', 'ndjson.gz', 'zip'],
+  options: LinesOptions,
+  target_type: null,
+  sample: { encoding: 'utf8', text: '{"code":"NA","name":"Namibia"}\n{"code":"NO","name":"Norway"}\n' },
+  read: (source, options) => readLines(source, options as Shared),
+}

@@ -1,0 +1,156 @@
+/** OFAC's XML (sdnList), which the SDN list and the consolidated list share. */
+import { closed, type Static } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Source } from '../adapter.ts'
+import { reject } from '../formats/fault.ts'
+import { childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { textOptions } from './csv.ts'
+import { ofacDates } from './ofac-remarks.ts'
+import { addParty } from './parties.ts'
+import { Pending } from './pending.ts'
+import { birthDate, PartyDraft } from './sanctioned-party.ts'
+
+const Options = closed(textOptions)
+type Options = Static<typeof Options>
+type ListSource = 'ofac-sdn' | 'ofac-consolidated'
+
+async function* read(source: Source, options: Options, list: ListSource): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  const paths = ['sdnList/sdnEntry', 'sdnList/publshInformation']
+  let row = 0
+  let announced: number | undefined
+  for await (const records of readXml(source, paths, options)) {
+    for (const { path, element, line } of records) {
+      if (path === 'sdnList/publshInformation') {
+        announced = Number(textOf(element, 'Record_Count'))
+        continue
+      }
+      const at = { row: ++row, line, path }
+      const draft = readParty(element, list)
+      if (draft) addParty(out, draft, at)
+      else out.reject(reject('value_missing', 'The entry has no uid.', at, null, '/source_id'))
+      if (out.full) yield out.take()
+    }
+  }
+  if (announced !== undefined && announced !== row) {
+    out.warn('count_differs', `The file announces ${announced} entries, but holds ${row}.`)
+  }
+  yield* out.rest()
+}
+
+function readParty(entry: XmlElement, list: ListSource): PartyDraft | undefined {
+  const uid = textOf(entry, 'uid')
+  if (uid === undefined) return undefined
+  const draft = new PartyDraft(list, uid, kindOf(textOf(entry, 'sdnType')))
+    .name(nameOf(entry), 'primary')
+    .list('titles', textOf(entry, 'title'))
+    .remark(textOf(entry, 'remarks'))
+  for (const { text } of itemsOf(entry, 'programList', 'program')) draft.list('programmes', text)
+  for (const aka of itemsOf(entry, 'akaList', 'aka')) draft.name(nameOf(aka), aliasKind(aka))
+  for (const id of itemsOf(entry, 'idList', 'id')) readIdentifier(id, draft)
+  for (const address of itemsOf(entry, 'addressList', 'address')) readAddress(address, draft)
+  for (const item of itemsOf(entry, 'dateOfBirthList', 'dateOfBirthItem')) {
+    draft.born(birthDate(textOf(item, 'dateOfBirth'), ofacDates))
+  }
+  for (const item of itemsOf(entry, 'placeOfBirthList', 'placeOfBirthItem')) {
+    draft.list('birth_places', textOf(item, 'placeOfBirth'))
+  }
+  for (const item of itemsOf(entry, 'nationalityList', 'nationality'))
+    draft.list('nationalities', textOf(item, 'country'))
+  for (const item of itemsOf(entry, 'citizenshipList', 'citizenship'))
+    draft.list('nationalities', textOf(item, 'country'))
+  const vessel = childOf(entry, 'vesselInfo')
+  if (vessel) readVessel(vessel, draft)
+  return draft
+}
+
+const itemsOf = (entry: XmlElement, list: string, item: string): readonly XmlElement[] => {
+  const found = childOf(entry, list)
+  return found ? childrenOf(found, item) : []
+}
+
+/** `LAST, First`, as in the text files, so that both give the same name. */
+const nameOf = (element: XmlElement): string =>
+  [textOf(element, 'lastName'), textOf(element, 'firstName')].filter((part) => part !== undefined).join(', ')
+
+function aliasKind(aka: XmlElement) {
+  if (textOf(aka, 'type') === 'f.k.a.') return 'former'
+  return textOf(aka, 'category') === 'weak' ? 'weak-alias' : 'alias'
+}
+
+function readIdentifier(id: XmlElement, draft: PartyDraft): void {
+  const type = textOf(id, 'idType')
+  if (type === 'Gender') draft.set({ gender: textOf(id, 'idNumber') })
+  const dates = [
+    ['issued', textOf(id, 'issueDate')],
+    ['expires', textOf(id, 'expirationDate')],
+  ].flatMap(([word, date]) => (date === undefined ? [] : [`${word} ${date}`]))
+  draft.identifier(type, textOf(id, 'idNumber'), { country: textOf(id, 'idCountry'), note: dates.join(', ') })
+}
+
+function readAddress(address: XmlElement, draft: PartyDraft): void {
+  const [city, postal_code, country] = [
+    textOf(address, 'city'),
+    textOf(address, 'postalCode'),
+    textOf(address, 'country'),
+  ]
+  const lines = ['address1', 'address2', 'address3'].map((name) => textOf(address, name))
+  draft.address([...lines, city, textOf(address, 'stateOrProvince'), postal_code, country], {
+    city,
+    postal_code,
+    country,
+  })
+}
+
+function readVessel(vessel: XmlElement, draft: PartyDraft): void {
+  draft.vessel({
+    call_sign: textOf(vessel, 'callSign'),
+    type: textOf(vessel, 'vesselType'),
+    flag: textOf(vessel, 'vesselFlag'),
+    owner: textOf(vessel, 'vesselOwner'),
+    tonnage: textOf(vessel, 'tonnage'),
+    gross_registered_tonnage: textOf(vessel, 'grossRegisteredTonnage'),
+  })
+}
+
+function kindOf(type: string | undefined) {
+  if (type === 'Individual') return 'person'
+  if (type === 'Entity') return 'organisation'
+  return type === 'Vessel' ? 'vessel' : type === 'Aircraft' ? 'aircraft' : 'other'
+}
+
+const sample = `<?xml version="1.0" standalone="yes"?>
+<sdnList xmlns="http://tempuri.org/sdnList.xsd">
+  <publshInformation><Publish_Date>04/22/2020</Publish_Date><Record_Count>1</Record_Count></publshInformation>
+  <sdnEntry><uid>10689</uid><firstName>Muhammad</firstName><lastName>SAEED</lastName><sdnType>Individual</sdnType>
+    <programList><program>SDGT</program></programList>
+    <akaList><aka><uid>1</uid><type>a.k.a.</type><category>weak</category><lastName>TATA JI</lastName></aka></akaList>
+    <dateOfBirthList><dateOfBirthItem><uid>2</uid><dateOfBirth>05 Jun 1950</dateOfBirth></dateOfBirthItem></dateOfBirthList>
+  </sdnEntry>
+</sdnList>
+`
+
+const shared = {
+  version: 1,
+  publisher: 'US Department of the Treasury, Office of Foreign Assets Control',
+  media_types: ['application/xml', 'text/xml', 'application/zip', 'application/gzip'],
+  file_extensions: ['xml', 'zip'],
+  options: Options,
+  target_type: 'sanctioned-party',
+  sample: { encoding: 'utf8', text: sample },
+} as const
+
+export const ofacSdnXml: Adapter = {
+  ...shared,
+  key: 'ofac-sdn-xml',
+  title: 'OFAC SDN list (XML)',
+  description: 'sdn.xml, plain or zipped.',
+  read: (source, options) => read(source, options as Options, 'ofac-sdn'),
+}
+
+export const ofacConsolidatedXml: Adapter = {
+  ...shared,
+  key: 'ofac-consolidated-xml',
+  title: 'OFAC consolidated list (XML)',
+  description: 'consolidated.xml, plain or zipped.',
+  read: (source, options) => read(source, options as Options, 'ofac-consolidated'),
+}

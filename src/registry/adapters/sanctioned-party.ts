@@ -1,0 +1,282 @@
+/**
+ * The one shape all sanctions lists are read into: a person, organisation, vessel or aircraft that a publisher has listed, with
+ * every name and detail as published. Lists of values are always there, single values only when the publisher gives them.
+ */
+import { CalendarDate, closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { parseDate } from './dates.ts'
+import { type EntryType, entryType } from './entry-type.ts'
+
+export const PartyName = closed({
+  name: text(2000),
+  /** original-script: the name in the writing it comes from. weak-alias: a nickname too common to match on its own. */
+  kind: oneOf(['primary', 'alias', 'weak-alias', 'former', 'original-script']),
+  language: Type.Optional(text(100, { description: 'As published: a code or a word.' })),
+  script: Type.Optional(text(100)),
+})
+
+export const BirthDate = closed({
+  text: text(500, { description: 'As published.' }),
+  date: Type.Optional(CalendarDate({ description: 'Only when the day is exactly known.' })),
+  year_from: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Earliest year it can be.' })),
+  year_to: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Latest year it can be.' })),
+})
+
+export const PartyAddress = closed({
+  text: text(5000, { description: 'The whole address on one line.' }),
+  city: Type.Optional(text(500)),
+  postal_code: Type.Optional(text(500)),
+  country: Type.Optional(text(500, { description: 'As published: a code or a name.' })),
+})
+
+export const PartyIdentifier = closed({
+  type: text(500, { description: 'As published: passport, tax number, IMO number …' }),
+  value: text(5000),
+  country: Type.Optional(text(500)),
+  note: Type.Optional(text(5000)),
+})
+
+export const Vessel = closed({
+  call_sign: Type.Optional(text(500)),
+  type: Type.Optional(text(500)),
+  flag: Type.Optional(text(500)),
+  owner: Type.Optional(text(1000)),
+  tonnage: Type.Optional(text(100)),
+  gross_registered_tonnage: Type.Optional(text(100)),
+})
+
+export const SanctionedParty = closed({
+  source: oneOf(['ofac-sdn', 'ofac-consolidated', 'un-sc', 'uk-hmt', 'eu-fsf', 'us-bis-dpl', 'demo'], {
+    description: 'Which list; demo is the fictitious one.',
+  }),
+  source_id: text(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
+  kind: oneOf(['person', 'organisation', 'vessel', 'aircraft', 'other']),
+  name: text(2000, { description: 'The primary name.' }),
+  names: listOf(PartyName, 5000, { minItems: 1 }),
+  gender: Type.Optional(text(100)),
+  titles: listOf(text(2000), 1000),
+  positions: listOf(text(5000), 1000),
+  birth_dates: listOf(BirthDate, 1000),
+  birth_places: listOf(text(2000), 1000),
+  nationalities: listOf(text(1000), 1000),
+  addresses: listOf(PartyAddress, 5000),
+  identifiers: listOf(PartyIdentifier, 5000),
+  programmes: listOf(text(1000), 1000, { description: 'Sanctions programmes or regimes.' }),
+  references: listOf(text(2000), 1000, { description: 'Legal acts, notices, numbers of other lists.' }),
+  vessel: Type.Optional(Vessel),
+  listed_on: Type.Optional(CalendarDate()),
+  updated_on: Type.Optional(CalendarDate()),
+  expires_on: Type.Optional(CalendarDate()),
+  remarks: Type.Optional(text(100_000)),
+})
+export type SanctionedParty = Static<typeof SanctionedParty>
+
+export const sanctionedParty: EntryType = entryType({
+  type_key: 'sanctioned-party',
+  title: 'Sanctioned party',
+  description:
+    'A person, organisation, vessel or aircraft on a sanctions list, with every name and detail as published.',
+  schema: SanctionedParty,
+  key_pointers: ['/source', '/source_id'],
+  titles: {
+    '/source': 'List',
+    '/source_id': 'Number on the list',
+    '/kind': 'Kind of party',
+    '/name': 'Name',
+    '/names': 'All names',
+    '/gender': 'Gender',
+    '/titles': 'Titles',
+    '/positions': 'Positions',
+    '/birth_dates': 'Dates of birth',
+    '/birth_places': 'Places of birth',
+    '/nationalities': 'Nationalities',
+    '/addresses': 'Addresses',
+    '/identifiers': 'Identity documents and numbers',
+    '/programmes': 'Programmes',
+    '/references': 'Legal references',
+    '/vessel': 'Vessel',
+    '/listed_on': 'Listed on',
+    '/updated_on': 'Last updated',
+    '/expires_on': 'Expires on',
+    '/remarks': 'Remarks',
+  },
+  examples: [
+    {
+      source: 'un-sc',
+      source_id: '6908555',
+      kind: 'person',
+      name: 'RI WON HO',
+      names: [{ name: 'RI WON HO', kind: 'primary' }],
+      titles: [],
+      positions: ['DPRK Ministry of State Security Official'],
+      birth_dates: [{ text: '1964-07-17', date: '1964-07-17', year_from: 1964, year_to: 1964 }],
+      birth_places: [],
+      nationalities: [],
+      addresses: [],
+      identifiers: [{ type: 'Passport', value: '381310014' }],
+      programmes: ['DPRK'],
+      references: ['KPi.033'],
+      listed_on: '2016-11-30',
+    },
+  ],
+})
+
+type Source = SanctionedParty['source']
+type NameKind = SanctionedParty['names'][number]['kind']
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Collects what a publisher says about one party, in any order and repeatedly; equal things are kept once. */
+export class PartyDraft {
+  private readonly party: Mutable<SanctionedParty>
+  private readonly seen = new Set<string>()
+  private hasPrimary = false
+
+  constructor(source: Source, source_id: string, kind: SanctionedParty['kind']) {
+    this.party = {
+      source,
+      source_id,
+      kind,
+      name: '',
+      names: [],
+      titles: [],
+      positions: [],
+      birth_dates: [],
+      birth_places: [],
+      nationalities: [],
+      addresses: [],
+      identifiers: [],
+      programmes: [],
+      references: [],
+    }
+  }
+
+  /** The first primary name is the name; without one, the first name is. */
+  name(
+    name: string | undefined,
+    kind: NameKind,
+    more: { language?: string | undefined; script?: string | undefined } = {},
+  ): this {
+    const clean = squeeze(name)
+    if (clean === '') return this
+    const { names } = this.party
+    const known = names.findIndex((other) => other.name === clean)
+    if (kind === 'primary' && !this.hasPrimary) {
+      this.hasPrimary = true
+      this.party.name = clean
+      if (known >= 0) names.splice(known, 1)
+      names.unshift(present({ name: clean, kind, ...more }))
+    } else if (known < 0) names.push(present({ name: clean, kind, ...more }))
+    return this
+  }
+
+  list(
+    field: 'titles' | 'positions' | 'birth_places' | 'nationalities' | 'programmes' | 'references',
+    value: string | undefined,
+  ): this {
+    const clean = squeeze(value)
+    if (clean !== '' && this.isNew(field, clean)) this.party[field].push(clean)
+    return this
+  }
+
+  born(birth: SanctionedParty['birth_dates'][number] | undefined): this {
+    if (birth && this.isNew('born', birth.text)) this.party.birth_dates.push(birth)
+    return this
+  }
+
+  address(
+    parts: readonly (string | undefined)[],
+    more: { city?: string | undefined; postal_code?: string | undefined; country?: string | undefined } = {},
+  ): this {
+    const line = parts
+      .map(squeeze)
+      .filter((part) => part !== '')
+      .join(', ')
+    if (line !== '' && this.isNew('address', line)) this.party.addresses.push(present({ text: line, ...more }))
+    return this
+  }
+
+  identifier(
+    type: string | undefined,
+    value: string | undefined,
+    more: { country?: string | undefined; note?: string | undefined } = {},
+  ): this {
+    const clean = squeeze(value)
+    const known = squeeze(type) || 'unspecified'
+    if (clean !== '' && this.isNew('identifier', known, clean, more.country ?? '', more.note ?? '')) {
+      this.party.identifiers.push(present({ type: known, value: clean, ...more }))
+    }
+    return this
+  }
+
+  /** Remarks of several records stand under each other. */
+  remark(remark: string | undefined): this {
+    const clean = remark?.trim() ?? ''
+    if (clean !== '' && this.isNew('remark', clean)) {
+      this.party.remarks = this.party.remarks === undefined ? clean : `${this.party.remarks}\n${clean}`
+    }
+    return this
+  }
+
+  /** The first that is given stays. */
+  set(values: { [K in 'gender' | 'listed_on' | 'updated_on' | 'expires_on']?: string | undefined }): this {
+    for (const [field, value] of Object.entries(values) as ['gender', string | undefined][]) {
+      const clean = squeeze(value)
+      if (clean !== '') this.party[field] ??= clean
+    }
+    return this
+  }
+
+  vessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
+    const known = present(vessel) as Static<typeof Vessel>
+    if (Object.keys(known).length > 0) this.party.vessel ??= known
+    return this
+  }
+
+  /** undefined when no name was given: such a party cannot be screened. */
+  done(): SanctionedParty | undefined {
+    const [first] = this.party.names
+    if (first === undefined) return undefined
+    if (!this.hasPrimary) this.party.name = first.name
+    return this.party
+  }
+
+  private isNew(...parts: string[]): boolean {
+    const key = parts.join('\u0000')
+    if (this.seen.has(key)) return false
+    this.seen.add(key)
+    return true
+  }
+}
+
+/** Trimmed, with single spaces. */
+export const squeeze = (value: string | undefined): string => value?.replace(/\s+/g, ' ').trim() ?? ''
+
+/** Without members that are undefined or empty. */
+function present<T extends Record<string, string | undefined>>(
+  values: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(values)) {
+    const clean = squeeze(value)
+    if (clean !== '') kept[name] = clean
+  }
+  return kept as { [K in keyof T]: Exclude<T[K], undefined> }
+}
+
+/** A date of birth as published, with the exact day or the years it can be, as far as `formats` tell. */
+export function birthDate(
+  given: string | undefined,
+  formats: readonly string[],
+): SanctionedParty['birth_dates'][number] | undefined {
+  const clean = squeeze(given)
+  if (clean === '') return undefined
+  const iso = parseDate(clean, formats)
+  if (iso?.length === 10) return { text: clean, date: iso, ...years(iso.slice(0, 4)) }
+  if (iso !== undefined) return { text: clean, ...years(iso.slice(0, 4)) }
+  const found = clean.match(/\b(1[89]|20)\d{2}\b/g)?.map(Number)
+  if (!found) return { text: clean }
+  // "circa" widens by an unknown span: the years named are no bounds then.
+  if (/circa|approx|about/i.test(clean)) return { text: clean }
+  return { text: clean, year_from: Math.min(...found), year_to: Math.max(...found) }
+}
+
+const years = (year: string) => ({ year_from: Number(year), year_to: Number(year) })

@@ -1,0 +1,29 @@
+/** For tests: everything an adapter says about a source. */
+import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, Warning } from '../adapter.ts'
+import { adapters } from './index.ts'
+
+export interface Reading {
+  readonly entries: Entry[]
+  readonly read: ReadEntry[]
+  readonly rejects: Reject[]
+  readonly warnings: Warning[]
+  readonly batches: Batch[]
+}
+
+export function adapterOf(key: string): Adapter {
+  const found = adapters.get(key)
+  if (!found) throw new Error(`no adapter ${key}`)
+  return found
+}
+
+export async function readAll(key: string, source: Source, options: Record<string, unknown> = {}): Promise<Reading> {
+  const reading: Reading = { entries: [], read: [], rejects: [], warnings: [], batches: [] }
+  for await (const batch of adapterOf(key).read(source, options)) {
+    reading.batches.push(batch)
+    reading.read.push(...batch.entries)
+    reading.entries.push(...batch.entries.map(({ entry }) => entry))
+    reading.rejects.push(...batch.rejects)
+    reading.warnings.push(...batch.warnings)
+  }
+  return reading
+}

@@ -1,0 +1,123 @@
+/** The consolidated list of the United Nations Security Council, in XML. */
+import { closed, type Static } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Source } from '../adapter.ts'
+import { reject } from '../formats/fault.ts'
+import { childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
+import { textOptions } from './csv.ts'
+import { parseDate } from './dates.ts'
+import { addParty } from './parties.ts'
+import { Pending } from './pending.ts'
+import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
+
+const Options = closed(textOptions)
+
+const INDIVIDUAL = 'CONSOLIDATED_LIST/INDIVIDUALS/INDIVIDUAL'
+const ENTITY = 'CONSOLIDATED_LIST/ENTITIES/ENTITY'
+
+async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
+  const out = new Pending()
+  let row = 0
+  for await (const records of readXml(source, [INDIVIDUAL, ENTITY], options)) {
+    for (const { path, element, line } of records) {
+      const at = { row: ++row, line, path }
+      const draft = readParty(element, path === INDIVIDUAL)
+      if (draft) addParty(out, draft, at)
+      else out.reject(reject('value_missing', 'The entry has no DATAID.', at, null, '/source_id'))
+      if (out.full) yield out.take()
+    }
+  }
+  yield* out.rest()
+}
+
+function readParty(entry: XmlElement, isPerson: boolean): PartyDraft | undefined {
+  const id = textOf(entry, 'DATAID')
+  if (id === undefined) return undefined
+  const prefix = isPerson ? 'INDIVIDUAL' : 'ENTITY'
+  const draft = new PartyDraft('un-sc', id, isPerson ? 'person' : 'organisation')
+    .name(nameOf(entry), 'primary')
+    .name(textOf(entry, 'NAME_ORIGINAL_SCRIPT'), 'original-script')
+    .set({ gender: textOf(entry, 'GENDER'), listed_on: dateOf(textOf(entry, 'LISTED_ON')) })
+    .list('programmes', textOf(entry, 'UN_LIST_TYPE'))
+    .list('references', textOf(entry, 'REFERENCE_NUMBER'))
+    .remark(textOf(entry, 'COMMENTS1'))
+  for (const title of valuesOf(entry, 'TITLE')) draft.list('titles', title)
+  for (const designation of valuesOf(entry, 'DESIGNATION')) draft.list('positions', designation)
+  for (const nationality of valuesOf(entry, 'NATIONALITY')) draft.list('nationalities', nationality)
+  for (const alias of childrenOf(entry, `${prefix}_ALIAS`)) draft.name(textOf(alias, 'ALIAS_NAME'), aliasKind(alias))
+  for (const address of childrenOf(entry, `${prefix}_ADDRESS`)) readAddress(address, draft)
+  for (const birth of childrenOf(entry, 'INDIVIDUAL_DATE_OF_BIRTH')) draft.born(readBirth(birth))
+  for (const place of childrenOf(entry, 'INDIVIDUAL_PLACE_OF_BIRTH')) {
+    draft.list('birth_places', joined(place, ['CITY', 'STATE_PROVINCE', 'COUNTRY']))
+  }
+  for (const document of childrenOf(entry, 'INDIVIDUAL_DOCUMENT')) readDocument(document, draft)
+  const updates = valuesOf(entry, 'LAST_DAY_UPDATED').flatMap((value) => dateOf(value) ?? [])
+  return draft.set({ updated_on: updates.sort().at(-1) })
+}
+
+const dateOf = (given: string | undefined): string | undefined =>
+  given === undefined ? undefined : parseDate(given.slice(0, 10), ['YYYY-MM-DD'])
+
+const nameOf = (entry: XmlElement): string =>
+  ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME'].map((part) => textOf(entry, part) ?? '').join(' ')
+
+const valuesOf = (entry: XmlElement, name: string): string[] =>
+  childrenOf(entry, name).flatMap((list) => childrenOf(list, 'VALUE').map(({ text }) => text))
+
+const joined = (element: XmlElement, names: readonly string[]): string =>
+  names.flatMap((name) => textOf(element, name) ?? []).join(', ')
+
+function aliasKind(alias: XmlElement) {
+  const quality = textOf(alias, 'QUALITY')
+  if (quality === 'f.k.a.') return 'former'
+  return quality === 'Low' ? 'weak-alias' : 'alias'
+}
+
+function readAddress(address: XmlElement, draft: PartyDraft): void {
+  const [city, postal_code, country] = [
+    textOf(address, 'CITY'),
+    textOf(address, 'ZIP_CODE'),
+    textOf(address, 'COUNTRY'),
+  ]
+  const parts = [textOf(address, 'STREET'), city, textOf(address, 'STATE_PROVINCE'), postal_code, country]
+  draft.address([...parts, textOf(address, 'NOTE')], { city, postal_code, country })
+}
+
+/** EXACT has a date or a year, BETWEEN two years, APPROXIMATELY a date or year that is none to rely on. */
+function readBirth(birth: XmlElement): SanctionedParty['birth_dates'][number] | undefined {
+  const kind = textOf(birth, 'TYPE_OF_DATE')
+  const [from, to] = [textOf(birth, 'FROM_YEAR'), textOf(birth, 'TO_YEAR')]
+  const given = textOf(birth, 'DATE')?.slice(0, 10) ?? textOf(birth, 'YEAR')
+  if (kind === 'BETWEEN' && from && to) return birthDate(`${from} to ${to}`, [])
+  if (given === undefined) return birthDate(textOf(birth, 'NOTE'), [])
+  return birthDate(kind === 'APPROXIMATELY' ? `circa ${given}` : given, ['YYYY-MM-DD', 'YYYY'])
+}
+
+function readDocument(document: XmlElement, draft: PartyDraft): void {
+  const type = textOf(document, 'TYPE_OF_DOCUMENT') ?? textOf(document, 'TYPE_OF_DOCUMENT2')
+  const note = joined(document, ['DATE_OF_ISSUE', 'CITY_OF_ISSUE', 'NOTE'])
+  const country = textOf(document, 'ISSUING_COUNTRY') ?? textOf(document, 'COUNTRY_OF_ISSUE')
+  draft.identifier(type, textOf(document, 'NUMBER'), { country, note })
+}
+
+export const unXml: Adapter = {
+  key: 'un-consolidated-xml',
+  version: 1,
+  title: 'UN Security Council consolidated list (XML)',
+  description: 'Individuals and entities under sanctions of the Security Council, as published in XML.',
+  publisher: 'United Nations Security Council',
+  media_types: ['application/xml', 'text/xml', 'application/zip', 'application/gzip'],
+  file_extensions: ['xml', 'zip'],
+  options: Options,
+  target_type: 'sanctioned-party',
+  sample: {
+    encoding: 'utf8',
+    text: `<?xml version="1.0" encoding="UTF-8"?><CONSOLIDATED_LIST dateGenerated="2018-06-07T19:03:43.97-04:00">
+<INDIVIDUALS><INDIVIDUAL><DATAID>6908555</DATAID><FIRST_NAME> RI </FIRST_NAME><SECOND_NAME>WON HO</SECOND_NAME>
+<UN_LIST_TYPE>DPRK</UN_LIST_TYPE><REFERENCE_NUMBER>KPi.033</REFERENCE_NUMBER><LISTED_ON>2016-11-30</LISTED_ON>
+<INDIVIDUAL_DATE_OF_BIRTH><TYPE_OF_DATE>EXACT</TYPE_OF_DATE><DATE>1964-07-17</DATE></INDIVIDUAL_DATE_OF_BIRTH></INDIVIDUAL></INDIVIDUALS>
+<ENTITIES><ENTITY><DATAID>110403</DATAID><FIRST_NAME>7TH OF TIR</FIRST_NAME><UN_LIST_TYPE>Iran</UN_LIST_TYPE></ENTITY></ENTITIES>
+</CONSOLIDATED_LIST>
+`,
+  },
+  read: (source, options) => read(source, options as Static<typeof Options>),
+}

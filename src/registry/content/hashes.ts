@@ -1,0 +1,30 @@
+/**
+ * The hashes that content is addressed by. Each kind begins with its own domain text, so that a hash of one kind can never
+ * be presented as one of another; changing any of this changes every content hash ever published.
+ */
+import { hash } from 'node:crypto'
+
+export const HASH_BYTES = 32
+
+/** Hash of a business key, hex. Its first bits choose the bucket. */
+export const keyHash = (key: string): string => hash('sha256', `probity.key.1\n${key}`, 'hex')
+
+/** Hash of an entry, hex, over its RFC 8785 canonical text. */
+export const entryHash = (canonical: string): string => hash('sha256', `probity.entry.1\n${canonical}`, 'hex')
+
+const BUCKET_DOMAIN = Buffer.from('probity.bucket.1\n')
+const NODE_DOMAIN = Buffer.from('probity.node.1\n')
+const ROOT_DOMAIN = Buffer.from('probity.root.1\n')
+
+/** Over the bucket's (key hash, entry hash) pairs, 64 bytes each, ascending by key hash. */
+export const bucketHash = (pairs: Buffer): Buffer => hash('sha256', Buffer.concat([BUCKET_DOMAIN, pairs]), 'buffer')
+
+export const nodeHash = (left: Buffer, right: Buffer): Buffer =>
+  hash('sha256', Buffer.concat([NODE_DOMAIN, left, right]), 'buffer')
+
+/** The count is hashed too: it decides how many buckets there are, and nobody may lie about it in a proof. */
+export function rootHash(count: number, top: Buffer): string {
+  const size = Buffer.alloc(8)
+  size.writeBigUInt64BE(BigInt(count))
+  return hash('sha256', Buffer.concat([ROOT_DOMAIN, size, top]), 'hex')
+}

@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { entryHash, keyHash } from './hashes.ts'
+import { bucketBits, createMerkleBuilder, DuplicateKey, type Proof, verifyProof } from './merkle.ts'
+
+fc.configureGlobal({ seed: 6962 })
+
+const build = (entries: readonly (readonly [string, string])[]) => {
+  const builder = createMerkleBuilder()
+  for (const [key, text] of entries) builder.add(key, text)
+  return builder.finish()
+}
+const many = Array.from({ length: 500 }, (_, i) => [`key-${i}`, `{"n":${i}}`] as const)
+
+describe('the root', () => {
+  test('is what the documented rules give, written out by hand', () => {
+    const sha = (...parts: (string | Buffer)[]) =>
+      hash('sha256', Buffer.concat(parts.map((part) => Buffer.from(part as string))), 'buffer')
+    const key_hash = sha('probity.key.1\n', 'DE')
+    const bucket = key_hash[0] as number
+    let level = Array.from({ length: 256 }, (_, index) =>
+      index === bucket
+        ? sha('probity.bucket.1\n', key_hash, sha('probity.entry.1\n', '{"code":"DE"}'))
+        : sha('probity.bucket.1\n'),
+    )
+    while (level.length > 1) {
+      const below = level
+      level = Array.from({ length: below.length / 2 }, (_, i) =>
+        sha('probity.node.1\n', below[2 * i] as Buffer, below[2 * i + 1] as Buffer),
+      )
+    }
+    const count = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1])
+    expect(build([['DE', '{"code":"DE"}']]).root).toBe(
+      sha('probity.root.1\n', count, level[0] as Buffer).toString('hex'),
+    )
+  })
+
+  test('never changes between releases', () => {
+    expect(build([]).root).toMatchInlineSnapshot(`"76cc46eec55cbad4d1503e736728a5fee07e0df47f1c3c20c4a8e8ac66550962"`)
+    expect(build(many).root).toMatchInlineSnapshot(`"f1d1f7753178887dd377d82acd2c33e37e3f78c8b9aac158ef394feb0279dad3"`)
+  })
+
+  test('does not depend on the order, nor on how the hashes came in', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string(), { maxLength: 60 }), fc.infiniteStream(fc.nat()), (keys, numbers) => {
+        const entries = keys.map((key) => [key, String(numbers.next().value)] as const)
+        const hashed = createMerkleBuilder()
+        for (const [key, text] of entries) hashed.addHash(key, entryHash(text))
+        const stored = createMerkleBuilder()
+        for (const [key, text] of entries) {
+          stored.addPair(Buffer.from(keyHash(key), 'hex'), Buffer.from(entryHash(text), 'hex'))
+        }
+        const { root } = build(entries)
+        expect(build([...entries].reverse()).root).toBe(root)
+        expect(hashed.finish().root).toBe(root)
+        expect(stored.finish().root).toBe(root)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('changes with any key, any entry and any addition', () => {
+    const roots = [
+      build(many),
+      build(many.slice(1)),
+      build(many.map(([key, text], i) => [key, i === 7 ? `${text} ` : text])),
+      build(many.map(([key, text], i) => [i === 7 ? `${key} ` : key, text])),
+    ].map(({ root }) => root)
+    expect(new Set(roots).size).toBe(4)
+  })
+
+  test('refuses a key that comes twice, and hashes that are none', () => {
+    expect(() => build([...many, ['key-3', '{}']])).toThrow(DuplicateKey)
+    expect(() => createMerkleBuilder().addHash('a', 'zz'.repeat(32))).toThrow(TypeError)
+    expect(() => createMerkleBuilder().addHash('a', 'ab')).toThrow(TypeError)
+    expect(() => createMerkleBuilder().addPair(Buffer.alloc(31), Buffer.alloc(32))).toThrow(TypeError)
+  })
+
+  test('grows its buckets with the number of entries only', () => {
+    expect([0, 1, 16_384, 16_385, 32_768, 32_769, 1_000_000].map(bucketBits)).toEqual([8, 8, 8, 9, 9, 10, 14])
+  })
+})
+
+describe('proofs', () => {
+  const tree = build(many)
+
+  test('of presence and of absence verify', () => {
+    for (const [key, text] of many) {
+      const proof = tree.prove(key)
+      expect(proof.entry_hash).toBe(entryHash(text))
+      expect(proof.key_hash).toBe(keyHash(key))
+      expect(verifyProof(proof)).toBe(true)
+    }
+    for (let i = 0; i < 100; i++) {
+      const proof = tree.prove(`absent-${i}`)
+      expect(proof.entry_hash).toBeNull()
+      expect(verifyProof(JSON.parse(JSON.stringify(proof)))).toBe(true)
+    }
+    expect(verifyProof(build([]).prove('x'))).toBe(true)
+  })
+
+  test('of more than 256 buckets verify', () => {
+    const large = build(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, String(i)]))
+    expect(large.prove('k5').siblings).toHaveLength(9)
+    expect(verifyProof(large.prove('k5'))).toBe(true)
+    expect(verifyProof(large.prove('nothing'))).toBe(true)
+  })
+
+  const honest = tree.prove('key-1')
+  const other = hash('sha256', 'something else', 'hex')
+  const forgeries: Record<string, Proof> = {
+    'another entry': { ...honest, entry_hash: other },
+    'absence of what is there': { ...honest, entry_hash: null },
+    'absence with the pair left out': {
+      ...honest,
+      entry_hash: null,
+      bucket: honest.bucket.filter(([key]) => key !== honest.key_hash),
+    },
+    'another entry in the bucket too': {
+      ...honest,
+      entry_hash: other,
+      bucket: honest.bucket.map(([key, entry]) => [key, key === honest.key_hash ? other : entry]),
+    },
+    'the bucket of another key': { ...tree.prove('key-2'), key_hash: honest.key_hash, entry_hash: null },
+    'another root': { ...honest, root: other },
+    'another count': { ...honest, count: honest.count + 1 },
+    'a count that means other buckets': { ...honest, count: 20_000 },
+    'a sibling exchanged': { ...honest, siblings: [other, ...honest.siblings.slice(1)] },
+    'a sibling missing': { ...honest, siblings: honest.siblings.slice(1) },
+    'a pair twice': { ...honest, bucket: [...honest.bucket, ...honest.bucket] },
+    'capital letters': { ...honest, key_hash: honest.key_hash.toUpperCase() },
+  }
+  test.each(Object.entries(forgeries))('with %s do not', (_, proof) => {
+    expect(verifyProof(honest)).toBe(true)
+    expect(verifyProof(proof)).toBe(false)
+  })
+})

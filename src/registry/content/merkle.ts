@@ -1,0 +1,227 @@
+/**
+ * The content hash of a list: a Merkle tree over buckets of hashed keys, built from entries in any order, with offline
+ * proofs that a key is present or absent. It holds 64 bytes per entry and sees keys and entries only as hashes.
+ */
+import { bucketHash, entryHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
+
+const PAIR_BYTES = 2 * HASH_BYTES
+/** A chunk of 1 MiB: growing never copies, so the peak is what is stored. */
+const CHUNK_PAIRS = 16_384
+const MIN_BITS = 8
+const MAX_BITS = 24
+const AVERAGE_PAIRS_PER_BUCKET = 64
+
+/**
+ * The one rule for the number of buckets, 2^bits: at least 256, and so many that a bucket holds 64 entries on average at
+ * most. It depends on the number of entries only, so equal content always has an equal tree.
+ */
+export function bucketBits(count: number): number {
+  let bits = MIN_BITS
+  while (bits < MAX_BITS && count > AVERAGE_PAIRS_PER_BUCKET * 2 ** bits) bits++
+  return bits
+}
+
+/** Key hash and entry hash, hex. */
+export type Pair = readonly [key_hash: string, entry_hash: string]
+
+export interface Proof {
+  readonly root: string
+  /** Entries in the whole list. */
+  readonly count: number
+  readonly key_hash: string
+  /** Null: the key is not in the list. */
+  readonly entry_hash: string | null
+  /** Everything in the key's bucket, ascending. */
+  readonly bucket: readonly Pair[]
+  /** Hashes beside the path from the bucket to the top, lowest first. */
+  readonly siblings: readonly string[]
+}
+
+export interface MerkleTree {
+  readonly root: string
+  readonly count: number
+  prove(key: string): Proof
+}
+
+export class DuplicateKey extends Error {
+  readonly key_hash: string
+  constructor(key_hash: string) {
+    super(`Two entries have the same key (its hash is ${key_hash})`)
+    this.name = 'DuplicateKey'
+    this.key_hash = key_hash
+  }
+}
+
+export interface MerkleBuilder {
+  readonly count: number
+  add(key: string, canonical: string): void
+  /** For entries whose hash is already known. */
+  addHash(key: string, entry_hash: string): void
+  /** For stored hashes, 32 bytes each. */
+  addPair(key_hash: Uint8Array, entry_hash: Uint8Array): void
+  /** Ends the feeding. Throws DuplicateKey when two entries share a key. */
+  finish(): MerkleTree
+}
+
+export function createMerkleBuilder(): MerkleBuilder {
+  const pairs = new PairStore()
+  return {
+    get count() {
+      return pairs.count
+    },
+    add: (key, canonical) => pairs.pushHex(keyHash(key), entryHash(canonical)),
+    addHash: (key, entry_hash) => pairs.pushHex(keyHash(key), entry_hash),
+    addPair: (key_hash, entry_hash) => pairs.push(key_hash, entry_hash),
+    finish: () => buildTree(pairs),
+  }
+}
+
+/** Pairs one after the other in fixed chunks: no object per entry. */
+class PairStore {
+  count = 0
+  private readonly chunks: Buffer[] = []
+
+  /** Where the next pair goes. */
+  private grow(): Buffer {
+    const offset = this.count % CHUNK_PAIRS
+    if (offset === 0) this.chunks.push(Buffer.allocUnsafe(CHUNK_PAIRS * PAIR_BYTES))
+    this.count++
+    return this.chunks[this.chunks.length - 1] as Buffer
+  }
+
+  pushHex(key_hash: string, entry_hash: string): void {
+    if (entry_hash.length !== 2 * HASH_BYTES) throw new TypeError('An entry hash is 32 bytes in hex')
+    const at = (this.count % CHUNK_PAIRS) * PAIR_BYTES
+    const chunk = this.grow()
+    const written = chunk.write(key_hash, at, 'hex') + chunk.write(entry_hash, at + HASH_BYTES, 'hex')
+    if (written !== PAIR_BYTES) throw new TypeError('A hash is 32 bytes in hex')
+  }
+
+  push(key_hash: Uint8Array, entry_hash: Uint8Array): void {
+    if (key_hash.length !== HASH_BYTES || entry_hash.length !== HASH_BYTES) throw new TypeError('A hash has 32 bytes')
+    const at = (this.count % CHUNK_PAIRS) * PAIR_BYTES
+    const chunk = this.grow()
+    chunk.set(key_hash, at)
+    chunk.set(entry_hash, at + HASH_BYTES)
+  }
+
+  pair(index: number): Buffer {
+    const at = (index % CHUNK_PAIRS) * PAIR_BYTES
+    return this.chunkOf(index).subarray(at, at + PAIR_BYTES)
+  }
+
+  bucketOf(index: number, bits: number): number {
+    return firstBits(this.chunkOf(index), bits, (index % CHUNK_PAIRS) * PAIR_BYTES)
+  }
+
+  /** By the first 48 bits, which almost always decide, and without a view per comparison: a million entries make many. */
+  compareKeys(a: number, b: number): number {
+    const [chunkA, chunkB] = [this.chunkOf(a), this.chunkOf(b)]
+    const [atA, atB] = [(a % CHUNK_PAIRS) * PAIR_BYTES, (b % CHUNK_PAIRS) * PAIR_BYTES]
+    const difference = chunkA.readUIntBE(atA, 6) - chunkB.readUIntBE(atB, 6)
+    return difference !== 0 ? difference : chunkA.compare(chunkB, atB, atB + HASH_BYTES, atA, atA + HASH_BYTES)
+  }
+
+  private chunkOf(index: number): Buffer {
+    return this.chunks[Math.floor(index / CHUNK_PAIRS)] as Buffer
+  }
+}
+
+const firstBits = (key_hash: Buffer, bits: number, at = 0): number => key_hash.readUInt32BE(at) >>> (32 - bits)
+
+/** Indexes of the pairs in key order, by counting sort into buckets, and where each bucket begins. */
+function sortIntoBuckets(pairs: PairStore, bits: number): { order: Uint32Array; starts: Uint32Array } {
+  const starts = new Uint32Array(2 ** bits + 1)
+  for (let index = 0; index < pairs.count; index++) {
+    const after = pairs.bucketOf(index, bits) + 1
+    starts[after] = (starts[after] as number) + 1
+  }
+  for (let bucket = 1; bucket < starts.length; bucket++) {
+    starts[bucket] = (starts[bucket] as number) + (starts[bucket - 1] as number)
+  }
+  const next = starts.slice()
+  const order = new Uint32Array(pairs.count)
+  for (let index = 0; index < pairs.count; index++) {
+    const bucket = pairs.bucketOf(index, bits)
+    const at = next[bucket] as number
+    order[at] = index
+    next[bucket] = at + 1
+  }
+  for (let bucket = 0; bucket < 2 ** bits; bucket++) {
+    order.subarray(starts[bucket], starts[bucket + 1]).sort((a, b) => pairs.compareKeys(a, b))
+  }
+  return { order, starts }
+}
+
+function buildTree(pairs: PairStore): MerkleTree {
+  const { count } = pairs
+  const bits = bucketBits(count)
+  const { order, starts } = sortIntoBuckets(pairs, bits)
+  for (let at = 1; at < count; at++) {
+    const here = order[at] as number
+    if (pairs.compareKeys(order[at - 1] as number, here) === 0) {
+      throw new DuplicateKey(pairs.pair(here).toString('hex', 0, HASH_BYTES))
+    }
+  }
+  const bucketPairs = (bucket: number): Buffer[] =>
+    Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
+
+  let level: Buffer[] = Array.from({ length: 2 ** bits }, (_, bucket) => bucketHash(Buffer.concat(bucketPairs(bucket))))
+  const levels = [level]
+  while (level.length > 1) {
+    const below = level
+    level = Array.from({ length: below.length / 2 }, (_, i) =>
+      nodeHash(below[2 * i] as Buffer, below[2 * i + 1] as Buffer),
+    )
+    levels.push(level)
+  }
+  const root = rootHash(count, level[0] as Buffer)
+
+  return {
+    root,
+    count,
+    prove(key) {
+      const key_hash = keyHash(key)
+      const bucketIndex = firstBits(Buffer.from(key_hash, 'hex'), bits)
+      const bucket = bucketPairs(bucketIndex).map(
+        (pair): Pair => [pair.toString('hex', 0, HASH_BYTES), pair.toString('hex', HASH_BYTES)],
+      )
+      const siblings = levels.slice(0, -1).map((hashes, height) => {
+        const beside = (bucketIndex >>> height) ^ 1
+        return (hashes[beside] as Buffer).toString('hex')
+      })
+      const entry_hash = bucket.find(([hash]) => hash === key_hash)?.[1] ?? null
+      return { root, count, key_hash, entry_hash, bucket, siblings }
+    },
+  }
+}
+
+const isHash = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{64}$/.test(text)
+
+/**
+ * Whether the proof shows what it says about its own `root`: the caller compares `root` with the published content hash,
+ * `key_hash` with `keyHash(key)` and `entry_hash` with the hash of the entry in hand. For one root, a key cannot be proved
+ * both present and absent.
+ */
+export function verifyProof(proof: Proof): boolean {
+  const { root, count, key_hash, entry_hash, bucket, siblings } = proof
+  if (!Number.isSafeInteger(count) || count < bucket.length) return false
+  const bits = bucketBits(count)
+  if (siblings.length !== bits || !siblings.every(isHash) || !isHash(key_hash)) return false
+
+  const index = firstBits(Buffer.from(key_hash, 'hex'), bits)
+  let previous = ''
+  for (const [key, entry] of bucket) {
+    if (!isHash(key) || !isHash(entry) || key <= previous) return false
+    if (firstBits(Buffer.from(key, 'hex'), bits) !== index) return false
+    previous = key
+  }
+  if ((bucket.find(([key]) => key === key_hash)?.[1] ?? null) !== entry_hash) return false
+
+  let hash = bucketHash(Buffer.from(bucket.map(([key, entry]) => key + entry).join(''), 'hex'))
+  siblings.forEach((sibling, height) => {
+    const beside = Buffer.from(sibling, 'hex')
+    hash = (index >>> height) & 1 ? nodeHash(beside, hash) : nodeHash(hash, beside)
+  })
+  return rootHash(count, hash) === root
+}

@@ -1,0 +1,154 @@
+/**
+ * Opens a zip: its directory stands at the end, so the bytes are kept first, in memory while they are few and otherwise in a
+ * temporary file that goes away with the archive. It gives members as byte streams and never writes them out.
+ */
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { crc32 } from 'node:zlib'
+import yauzl, { type Entry as ZipEntry, type ZipFile } from 'yauzl'
+import type { Source } from '../adapter.ts'
+import { refuseSource } from './fault.ts'
+
+const MAX_BYTES_IN_MEMORY = 64 * 1024 * 1024
+const MAX_MEMBERS = 10_000
+
+export interface Member {
+  readonly name: string
+  read(): AsyncGenerator<Buffer, void, undefined>
+}
+
+export interface Archive {
+  /** Files only: no directories, none of the shadow files macOS adds. */
+  readonly members: readonly Member[]
+  close(): Promise<void>
+}
+
+export async function openArchive(source: Source, max_expanded_bytes: number): Promise<Archive> {
+  const kept = await keep(source, max_expanded_bytes)
+  try {
+    const zip = await kept.open()
+    try {
+      return { members: await listMembers(zip, max_expanded_bytes), close: () => closeBoth(zip, kept) }
+    } catch (error) {
+      zip.close()
+      throw error
+    }
+  } catch (error) {
+    await kept.remove()
+    throw damaged(error)
+  }
+}
+
+async function closeBoth(zip: ZipFile, kept: Kept): Promise<void> {
+  zip.close()
+  await kept.remove()
+}
+
+interface Kept {
+  open(): Promise<ZipFile>
+  remove(): Promise<void>
+}
+
+const zipOptions = { lazyEntries: true, autoClose: false } as const
+
+async function keep(source: Source, max_bytes: number): Promise<Kept> {
+  const iterator = source[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const next = await iterator.next()
+    if (next.done) {
+      const all = Buffer.concat(chunks)
+      return { open: () => yauzl.fromBufferPromise(all, zipOptions), remove: async () => {} }
+    }
+    chunks.push(next.value)
+    bytes += next.value.length
+    if (bytes > MAX_BYTES_IN_MEMORY) return keepInFile(chunks, iterator, max_bytes)
+  }
+}
+
+async function keepInFile(first: Uint8Array[], rest: AsyncIterator<Uint8Array>, max_bytes: number): Promise<Kept> {
+  const folder = await mkdtemp(join(tmpdir(), 'probity-zip-'))
+  const file = join(folder, 'source.zip')
+  const remove = () => rm(folder, { recursive: true, force: true })
+  async function* all(): AsyncGenerator<Uint8Array> {
+    let bytes = 0
+    for (const chunk of first.splice(0)) {
+      bytes += chunk.length
+      yield chunk
+    }
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      bytes += next.value.length
+      if (bytes > max_bytes) tooLarge(max_bytes)
+      yield next.value
+    }
+  }
+  try {
+    await pipeline(Readable.from(all()), createWriteStream(file, { mode: 0o600 }))
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { open: () => yauzl.openPromise(file, zipOptions), remove }
+}
+
+async function listMembers(zip: ZipFile, max_expanded_bytes: number): Promise<Member[]> {
+  const members: Member[] = []
+  let expanded_bytes = 0
+  if (zip.entryCount > MAX_MEMBERS) {
+    refuseSource('archive_members', `The archive holds ${zip.entryCount} files; at most ${MAX_MEMBERS} are read.`)
+  }
+  for await (const entry of zip.eachEntry()) {
+    if (entry.fileName.endsWith('/') || entry.fileName.startsWith('__MACOSX/')) continue
+    if (entry.isEncrypted()) {
+      refuseSource('archive_damaged', `"${entry.fileName}" in the archive is encrypted. Send it without a password.`)
+    }
+    expanded_bytes += entry.uncompressedSize
+    if (expanded_bytes > max_expanded_bytes) tooLarge(max_expanded_bytes)
+    members.push({ name: entry.fileName, read: () => readMember(zip, entry) })
+  }
+  return members
+}
+
+/** The declared size is enforced by yauzl while it inflates; the checksum is ours to compare. */
+async function* readMember(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
+  let sum = 0
+  try {
+    const stream = await zip.openReadStreamPromise(entry)
+    for await (const chunk of stream) {
+      sum = crc32(chunk, sum)
+      yield chunk
+    }
+  } catch (error) {
+    throw damaged(error)
+  }
+  if (sum !== entry.crc32) {
+    refuseSource(
+      'archive_damaged',
+      `"${entry.fileName}" in the archive does not match its checksum. Download it again.`,
+    )
+  }
+}
+
+function tooLarge(max_bytes: number): never {
+  refuseSource('expansion_limit', `Unpacked, the source is larger than ${max_bytes} bytes, the most that is read.`)
+}
+
+/** Errors of the unzipping libraries become faults of the source; everything else (a lost disk) stays what it was. */
+function damaged(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'SourceFault') return error
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined && !code.startsWith('Z_')) return error
+  try {
+    if (/end of central directory/i.test(error.message)) {
+      refuseSource('truncated', 'The zip archive has no directory at its end: it was cut off. Download it again.')
+    }
+    refuseSource('archive_damaged', `The zip archive is damaged: ${error.message}.`)
+  } catch (fault) {
+    return fault
+  }
+}

@@ -1,0 +1,139 @@
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import yazl from 'yazl'
+import { readText } from './decode.ts'
+import { bytesOfAll, Endless, sourceOf, textOfAll } from './test-sources.ts'
+
+const read = (bytes: Uint8Array | string, options = {}) => textOfAll(readText(sourceOf(bytes, 3), options))
+
+function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
+  const zip = new yazl.ZipFile()
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name)
+  zip.end()
+  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+}
+
+const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('probity-zip-'))
+
+describe('encodings', () => {
+  const text = 'Größe €\nnaïve 名 😀\n'
+
+  test.each([
+    ['utf-8', Buffer.from(text)],
+    ['utf-8 with its mark', Buffer.from(`\ufeff${text}`)],
+    ['utf-16le with its mark', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['utf-16be with its mark', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ])('%s', async (_, bytes) => {
+    expect(await read(bytes)).toBe(text)
+  })
+
+  test('a mark outweighs what was said', async () => {
+    expect(await read(Buffer.from(`\ufeff${text}`), { encoding: 'windows-1252' })).toBe(text)
+  })
+
+  test('one-byte encodings differ where they do', async () => {
+    const bytes = Buffer.from([0x80, 0x9f, 0xe9, 0x0a])
+    expect(await read(bytes, { encoding: 'windows-1252' })).toBe('€Ÿé\n')
+    expect(await read(bytes, { encoding: 'iso-8859-1' })).toBe('\x80\x9fé\n')
+  })
+
+  test('the declaration of XML is followed, and an unknown one refused', async () => {
+    const declared = (name: string) => `<?xml version="1.0" encoding="${name}"?><a>é</a>`
+    expect(await read(Buffer.from(declared('ISO-8859-1'), 'latin1'), { encoding: 'xml' })).toBe(declared('ISO-8859-1'))
+    await expect(read(declared('EBCDIC'), { encoding: 'xml' })).rejects.toMatchObject({ code: 'encoding_unknown' })
+  })
+
+  test('a byte that does not fit is named with its place, past a genuine replacement character', async () => {
+    const bytes = Buffer.concat([Buffer.from('first\nsecond \ufffd\n'), Buffer.from([0x41, 0xe9, 0x0a])])
+    await expect(read(bytes)).rejects.toMatchObject({
+      code: 'encoding_invalid',
+      message: expect.stringContaining('at byte 19, line 3'),
+      at: { line: 3 },
+    })
+  })
+
+  test.each([
+    ['a character cut off', Buffer.from('né').subarray(0, 2), {}],
+    ['half a surrogate pair', Buffer.from('\ufeffa\ud83db', 'utf16le'), {}],
+    ['an odd last byte', Buffer.from([0xff, 0xfe, 0x41, 0x00, 0x42]), {}],
+    ['UTF-16 without a mark', Buffer.from('abc', 'utf16le'), {}],
+  ])('%s is not read', async (_, bytes, options) => {
+    await expect(read(bytes, options)).rejects.toMatchObject({ code: 'encoding_invalid' })
+  })
+
+  test('no byte at all', async () => {
+    await expect(read('')).rejects.toMatchObject({ code: 'empty_source' })
+    await expect(read(gzipSync(''))).rejects.toMatchObject({ code: 'empty_source' })
+  })
+})
+
+describe('gzip', () => {
+  test('is unwrapped', async () => {
+    expect(await read(gzipSync('a,b\n'))).toBe('a,b\n')
+  })
+
+  test('cut off, damaged, or larger than allowed, it is refused', async () => {
+    const packed = gzipSync('0123456789'.repeat(1000))
+    await expect(read(packed.subarray(0, packed.length - 9))).rejects.toMatchObject({ code: 'truncated' })
+    const damaged = Buffer.from(packed)
+    damaged.writeUInt32LE(1, damaged.length - 8)
+    await expect(read(damaged)).rejects.toMatchObject({ code: 'archive_damaged' })
+    await expect(read(packed, { max_expanded_bytes: 9_999 })).rejects.toMatchObject({ code: 'expansion_limit' })
+    expect(await read(packed, { max_expanded_bytes: 10_000 })).toHaveLength(10_000)
+  })
+
+  test('a consumer that stops closes the source', async () => {
+    const source = new Endless(gzipSync('a'.repeat(100_000)), gzipSync('b'.repeat(100_000)))
+    for await (const _ of readText(source)) break
+    await expect.poll(() => source.closed).toBe(true)
+  })
+})
+
+describe('zip', () => {
+  test('of one file is unwrapped; shadow files do not count', async () => {
+    expect(await read(await zipOf({ 'list.csv': 'a,b\n', '__MACOSX/._list.csv': 'x' }))).toBe('a,b\n')
+  })
+
+  test('of several or no files is refused', async () => {
+    await expect(read(await zipOf({ 'a.csv': 'a', 'b.csv': 'b' }))).rejects.toMatchObject({
+      code: 'archive_members',
+      message: expect.stringContaining('a.csv, b.csv'),
+    })
+    await expect(read(await zipOf({}))).rejects.toMatchObject({ code: 'empty_source' })
+  })
+
+  test('cut off, damaged, or larger than allowed, it is refused', async () => {
+    const packed = await zipOf({ 'list.csv': Buffer.from('0123456789'.repeat(1000)) })
+    await expect(read(packed.subarray(0, packed.length - 30))).rejects.toMatchObject({ code: 'truncated' })
+    await expect(read(packed, { max_expanded_bytes: 9_999 })).rejects.toMatchObject({ code: 'expansion_limit' })
+    const stored = new yazl.ZipFile()
+    stored.addBuffer(Buffer.from('honest content'), 'list.csv', { compress: false })
+    stored.end()
+    const bytes = await bytesOfAll(stored.outputStream as unknown as AsyncIterable<Buffer>)
+    bytes[bytes.indexOf('honest')] = 0x48
+    await expect(read(bytes)).rejects.toMatchObject({
+      code: 'archive_damaged',
+      message: expect.stringContaining('checksum'),
+    })
+  })
+
+  test('beyond 64 MiB it waits in a temporary file, which goes away', async () => {
+    const before = leftovers()
+    const content = Buffer.alloc(65 * 1024 * 1024, 'x')
+    const zip = new yazl.ZipFile()
+    zip.addBuffer(content, 'large.txt', { compress: false })
+    zip.end()
+    const packed = await bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+    let chars = 0
+    let kept = 0
+    for await (const piece of readText(sourceOf(packed, 1024 * 1024))) {
+      chars += piece.length
+      kept = leftovers().length - before.length
+    }
+    expect(chars).toBe(content.length)
+    expect(kept).toBe(1)
+    expect(leftovers()).toEqual(before)
+  })
+})

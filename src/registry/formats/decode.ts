@@ -1,0 +1,300 @@
+/**
+ * From bytes to text: unwraps gzip and a zip of one file, finds the encoding, and refuses what is not in it with the byte and
+ * the line. Nothing is replaced or guessed: a byte that does not fit is a fault, not a question mark.
+ */
+import { isUtf8 } from 'node:buffer'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Source } from '../adapter.ts'
+import { openArchive } from './archive.ts'
+import { onLine, refuseSource } from './fault.ts'
+
+export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'iso-8859-1', 'windows-1252'] as const
+export type Encoding = (typeof encodings)[number]
+
+export const MAX_EXPANDED_BYTES = 2 * 1024 * 1024 * 1024
+/** Text is handed on in pieces of this size, however large the chunks of the source are. */
+const PIECE_BYTES = 64 * 1024
+const PROLOGUE_BYTES = 256
+
+export interface TextOptions {
+  /** What the publisher says; a byte order mark says more. `xml` reads it from the declaration. */
+  readonly encoding?: Encoding | 'xml' | undefined
+  readonly max_expanded_bytes?: number | undefined
+}
+
+/** The text of a source, unwrapped and decoded. */
+export async function* readText(source: Source, options: TextOptions = {}): AsyncGenerator<string, void, undefined> {
+  yield* decode(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), options.encoding)
+}
+
+/** The bytes of a source without gzip or zip around them, told by their first bytes. */
+export async function* unwrap(source: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]()
+  try {
+    const head = await readHead(iterator, 4)
+    if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzip(resume(head, iterator), max_expanded_bytes)
+    else if (isZip(head)) yield* onlyMember(resume(head, iterator), max_expanded_bytes)
+    else yield* resume(head, iterator)
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** The first bytes of a source, and the same source again from its first byte. An empty one is refused. */
+export async function peek(
+  source: Source,
+  want_bytes = 4,
+): Promise<{ head: Buffer; bytes: Source; close(): Promise<void> }> {
+  const iterator = source[Symbol.asyncIterator]()
+  const head = await readHead(iterator, want_bytes)
+  if (head.length === 0) emptySource()
+  const close = async () => {
+    await iterator.return?.()
+  }
+  return { head, bytes: resume(head, iterator), close }
+}
+
+function emptySource(): never {
+  refuseSource('empty_source', 'The source is empty: it has no byte at all.')
+}
+
+/** Local file header, or the end record of an empty archive. */
+export const isZip = (head: Buffer): boolean =>
+  head[0] === 0x50 && head[1] === 0x4b && ((head[2] === 3 && head[3] === 4) || (head[2] === 5 && head[3] === 6))
+
+async function readHead(iterator: AsyncIterator<Uint8Array>, want_bytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for (let bytes = 0; bytes < want_bytes; ) {
+    const next = await iterator.next()
+    if (next.done) break
+    chunks.push(next.value)
+    bytes += next.value.length
+  }
+  return chunks.length === 1 ? asBuffer(chunks[0] as Uint8Array) : Buffer.concat(chunks)
+}
+
+async function* resume(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
+  if (head.length > 0) yield head
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield asBuffer(next.value)
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+  const stream = createGunzip()
+  // Its errors, those of the source included, arrive where the stream is read.
+  pipeline(packed, stream, () => {})
+  let bytes = 0
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > max_expanded_bytes) {
+        refuseSource('expansion_limit', `Unpacked, the source is larger than ${max_expanded_bytes} bytes.`)
+      }
+      yield chunk
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'Z_BUF_ERROR') refuseSource('truncated', 'The gzip file ends too early. Download it again.')
+    if (code?.startsWith('Z_')) refuseSource('archive_damaged', 'The gzip file is damaged. Download it again.')
+    throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function* onlyMember(packed: Source, max_expanded_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+  const archive = await openArchive(packed, max_expanded_bytes)
+  try {
+    const [member, ...others] = archive.members
+    if (member === undefined) refuseSource('empty_source', 'The zip archive holds no file.')
+    if (others.length > 0) {
+      const names = archive.members.slice(0, 5).map(({ name }) => name)
+      const found = `${archive.members.length} files (${names.join(', ')}${others.length > 4 ? ', …' : ''})`
+      refuseSource('archive_members', `The zip archive holds ${found}. This format is read from exactly one.`)
+    }
+    yield* member.read()
+  } finally {
+    await archive.close()
+  }
+}
+
+export async function* decode(
+  bytes: Source,
+  encoding: TextOptions['encoding'] = 'utf-8',
+): AsyncGenerator<string, void, undefined> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  try {
+    const head = await readHead(iterator, PROLOGUE_BYTES)
+    if (head.length === 0) emptySource()
+    const mark = byteOrderMark(head)
+    const decoder = decoders[mark?.encoding ?? (encoding === 'xml' ? declaredEncoding(head) : encoding)]()
+    decoder.skip(mark?.bytes ?? 0)
+    for await (const chunk of resume(head.subarray(mark?.bytes ?? 0), iterator)) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        const text = decoder.push(chunk.subarray(at, at + PIECE_BYTES))
+        if (text !== '') yield text
+      }
+    }
+    decoder.end()
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+function byteOrderMark(head: Buffer): { encoding: Encoding; bytes: number } | undefined {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', bytes: 3 }
+  if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bytes: 2 }
+  if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bytes: 2 }
+  return undefined
+}
+
+function declaredEncoding(head: Buffer): Encoding {
+  const prologue = head.toString('latin1', 0, PROLOGUE_BYTES)
+  const name = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(prologue)?.[1]?.toLowerCase()
+  if (name === undefined || name === 'utf8' || name === 'us-ascii') return 'utf-8'
+  const known = encodings.find((each) => each === name)
+  return known ?? refuseSource('encoding_unknown', `The file declares the encoding "${name}", which is not read.`)
+}
+
+/** Decodes piece by piece and remembers where it is, for the fault it may have to describe. */
+abstract class Decoder {
+  private offset_bytes = 0
+  private line = 1
+
+  skip(bytes: number): void {
+    this.offset_bytes += bytes
+  }
+
+  abstract push(bytes: Buffer): string
+  /** How many bytes of the source a text came from. */
+  protected abstract sizeOf(text: string): number
+  /** Called once after the last piece: what is still open then was cut off. */
+  end(): void {}
+
+  /** `text` is what `bytes` bytes gave; a zero in it means that the file is not text in this encoding. */
+  protected done(text: string, bytes: number): string {
+    const zero = text.indexOf('\0')
+    if (zero >= 0) {
+      const before = text.slice(0, zero)
+      this.fault(before, this.sizeOf(before), 'There is a zero character, which text never has')
+    }
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.line++
+    this.offset_bytes += bytes
+    return text
+  }
+
+  protected fault(before: string, before_bytes: number, what: string): never {
+    const line = this.line + before.split('\n').length - 1
+    const place = `at byte ${this.offset_bytes + before_bytes + 1}, line ${line}`
+    refuseSource('encoding_invalid', `${what}, ${place}. Name the encoding the file is really in.`, onLine(line))
+  }
+}
+
+class Utf8Decoder extends Decoder {
+  private tail: Buffer = Buffer.alloc(0)
+
+  push(bytes: Buffer): string {
+    const all = this.tail.length === 0 ? bytes : Buffer.concat([this.tail, bytes])
+    const whole = all.subarray(0, all.length - unfinishedBytes(all))
+    this.tail = all.subarray(whole.length)
+    const text = whole.toString('utf8')
+    if (!isUtf8(whole)) this.refuseFirst(whole, text)
+    return this.done(text, whole.length)
+  }
+
+  override end(): void {
+    if (this.tail.length > 0) this.fault('', 0, 'The file ends in the middle of a character')
+  }
+
+  protected sizeOf(text: string): number {
+    return Buffer.byteLength(text)
+  }
+
+  /** Decoding puts U+FFFD where bytes do not fit; the first one that is not really in the file is the place. */
+  private refuseFirst(bytes: Buffer, text: string): never {
+    for (let at = text.indexOf('\ufffd'); ; at = text.indexOf('\ufffd', at + 1)) {
+      const before = text.slice(0, at)
+      const offset = this.sizeOf(before)
+      const genuine = bytes[offset] === 0xef && bytes[offset + 1] === 0xbf && bytes[offset + 2] === 0xbd
+      if (!genuine) this.fault(before, offset, 'The file is not valid UTF-8')
+    }
+  }
+}
+
+/** How many bytes at the end belong to a character that is not complete yet. */
+function unfinishedBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number
+    if (byte < 0x80) return 0
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0
+  }
+  return 0
+}
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
+
+class Utf16Decoder extends Decoder {
+  private readonly swapped: boolean
+  private tail: Buffer = Buffer.alloc(0)
+
+  constructor(swapped: boolean) {
+    super()
+    this.swapped = swapped
+  }
+
+  push(bytes: Buffer): string {
+    const all = Buffer.concat([this.tail, bytes])
+    let end = all.length - (all.length % 2)
+    const last = end === 0 ? 0 : this.swapped ? all.readUInt16BE(end - 2) : all.readUInt16LE(end - 2)
+    if (last >= 0xd800 && last <= 0xdbff) end -= 2
+    this.tail = Buffer.from(all.subarray(end))
+    const whole = all.subarray(0, end)
+    const text = (this.swapped ? Buffer.from(whole).swap16() : whole).toString('utf16le')
+    const lone = LONE_SURROGATE.exec(text)
+    if (lone) this.fault(text.slice(0, lone.index), lone.index * 2, 'The file is not valid UTF-16')
+    return this.done(text, end)
+  }
+
+  override end(): void {
+    if (this.tail.length > 0) this.fault('', 0, 'The file ends in the middle of a character')
+  }
+
+  protected sizeOf(text: string): number {
+    return text.length * 2
+  }
+}
+
+/** Bytes 0x80 to 0x9f of windows-1252; the five it leaves open stay the control characters they are in ISO 8859-1. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+class OneByteDecoder extends Decoder {
+  private readonly windows: boolean
+
+  constructor(windows: boolean) {
+    super()
+    this.windows = windows
+  }
+
+  push(bytes: Buffer): string {
+    const text = bytes.toString('latin1')
+    const read = this.windows
+      ? text.replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] as string)
+      : text
+    return this.done(read, bytes.length)
+  }
+
+  protected sizeOf(text: string): number {
+    return text.length
+  }
+}
+
+const decoders: Record<Encoding, () => Decoder> = {
+  'utf-8': () => new Utf8Decoder(),
+  'utf-16le': () => new Utf16Decoder(false),
+  'utf-16be': () => new Utf16Decoder(true),
+  'iso-8859-1': () => new OneByteDecoder(false),
+  'windows-1252': () => new OneByteDecoder(true),
+}

@@ -1,0 +1,110 @@
+/**
+ * One JSON value that is a record of a larger source. It refuses what `JSON.parse` would lose quietly (a repeated name, a
+ * rounded integer, half a surrogate pair), but looks closely only at records that could hold such a thing.
+ */
+import { MAX_JSON_DEPTH, readJson } from '../../kernel/json-text.ts'
+import { Problem } from '../../kernel/problem.ts'
+
+/** A record that is not what it should be; the source around it may still be sound. */
+export class RecordFault extends Error {
+  readonly code: 'not_well_formed' | 'name_duplicate' | 'value_unreadable'
+  constructor(code: RecordFault['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+
+  /** The message with its place in the source: a record knows only its own lines. */
+  placedAt(line: number): string {
+    return this.message.replace(/ at line (\d+), column \d+/, (_, own) => ` at line ${line + Number(own) - 1}`)
+  }
+}
+
+export function parseRecord(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new RecordFault('not_well_formed', explain(text) ?? 'The JSON is not well-formed.')
+  }
+  const { names, delicate } = survey(text)
+  if (countMembers(value, 0) !== names) {
+    throw new RecordFault('name_duplicate', 'The same name appears twice in one object. Keep one of them.')
+  }
+  const wrong = delicate ? explain(text) : undefined
+  if (wrong !== undefined) throw new RecordFault('value_unreadable', wrong)
+  return value
+}
+
+/** The kernel's scanner is exact and says where; it reads everything twice, so it is asked only in doubt. */
+function explain(text: string): string | undefined {
+  try {
+    readJson(Buffer.from(text))
+    return undefined
+  } catch (error) {
+    if (error instanceof Problem) return error.extra.detail
+    throw error
+  }
+}
+
+/** A repeated name gives one member less than the text has names: comparing two counts finds it without any set. */
+function countMembers(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (depth === MAX_JSON_DEPTH) {
+    throw new RecordFault('value_unreadable', `The record is nested deeper than ${MAX_JSON_DEPTH} levels. Flatten it.`)
+  }
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') count += countMembers(item, depth + 1)
+    return count
+  }
+  for (const name in value) {
+    count++
+    const member = (value as Record<string, unknown>)[name]
+    if (typeof member === 'object') count += countMembers(member, depth + 1)
+  }
+  return count
+}
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+/** Fewer digits than this, without an exponent, are always kept exactly. */
+const MANY_DIGITS = 16
+
+/**
+ * How many names the text has, and whether it holds what could be read wrongly: an escaped surrogate, a long number, an exponent.
+ * The text is known to be well-formed, so every quote opens a string and a colon after a string makes it a name.
+ */
+function survey(text: string): { names: number; delicate: boolean } {
+  const end = text.length
+  let names = 0
+  let digits = 0
+  let delicate = false
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) {
+      if (++digits === MANY_DIGITS) delicate = true
+    } else if (code === QUOTE) {
+      digits = 0
+      for (at++; ; at++) {
+        const inner = text.charCodeAt(at)
+        if (inner === QUOTE) break
+        if (inner === BACKSLASH) {
+          at++
+          if (isSurrogateEscape(text, at)) delicate = true
+        }
+      }
+    } else if (code === COLON) {
+      digits = 0
+      names++
+    } else if (digits > 0 && code !== 0x2e) {
+      if ((code | 0x20) === 0x65) delicate = true
+      digits = 0
+    }
+  }
+  return { names, delicate }
+}
+
+/** At `ud8` to `udf`, in any case. */
+const isSurrogateEscape = (text: string, at: number): boolean =>
+  text.charCodeAt(at) === 0x75 && (text.charCodeAt(at + 1) | 0x20) === 0x64 && text.charCodeAt(at + 2) > 0x37

@@ -1,0 +1,303 @@
+/**
+ * A JSON document too large to hold: gives the elements of one array, or the members of one object, that a pointer names, each
+ * parsed on its own. All around them is checked and skipped token by token; nothing but one record is in memory.
+ */
+import { MAX_JSON_DEPTH } from '../../kernel/json-text.ts'
+import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
+import { parseRecord, RecordFault } from './json-record.ts'
+
+export interface JsonItem {
+  /** Index in the array, or the name of the member. */
+  readonly name: number | string
+  readonly line: number
+  readonly text: string
+  /** The value, or why there is none. */
+  readonly value: unknown
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const GROUP = 500
+
+/** `pointer` is a JSON pointer (RFC 6901) to the array or object that holds the records; '' is the document itself. */
+export async function* readJsonItems(
+  text: AsyncIterable<string>,
+  pointer = '',
+): AsyncGenerator<JsonItem[], void, undefined> {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const iterator = text[Symbol.asyncIterator]()
+  try {
+    const reader = new JsonReader(iterator)
+    yield* reader.items(steps, 0)
+    if (!reader.found) {
+      refuseSource(
+        'layout_unknown',
+        `The document has no array or object at "${pointer}", where its records should be.`,
+      )
+    }
+    await reader.finish()
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+class JsonReader {
+  found = false
+  private readonly source: AsyncIterator<string>
+  private text = ''
+  private at = 0
+  private ended = false
+  private line = 1
+  /** Where the current line ends in `text`, beyond it when that is not known yet. */
+  private lineEnd = 0
+  private depth = 0
+
+  constructor(source: AsyncIterator<string>) {
+    this.source = source
+  }
+
+  /** Walks into the container at `steps`, gives its records, and skips what surrounds them. */
+  async *items(steps: readonly string[], level: number): AsyncGenerator<JsonItem[], void, undefined> {
+    const opening = await this.next()
+    if (opening !== OPEN_ARRAY && opening !== OPEN_OBJECT) {
+      if (Number.isNaN(opening)) this.cut()
+      return this.skip()
+    }
+    if (level === steps.length) {
+      this.found = true
+      return yield* this.records()
+    }
+    this.open()
+    const closing = opening === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT
+    const names = new Set<string>()
+    if ((await this.next()) !== closing) {
+      for (let index = 0; ; index++) {
+        const name = opening === OPEN_OBJECT ? await this.name(names) : String(index)
+        if (name === steps[level] && !this.found) yield* this.items(steps, level + 1)
+        else await this.skip()
+        if (!(await this.more(closing))) break
+      }
+    }
+    await this.close(closing)
+  }
+
+  private async *records(): AsyncGenerator<JsonItem[], void, undefined> {
+    const isArray = (await this.next()) === OPEN_ARRAY
+    const closing = isArray ? CLOSE_ARRAY : CLOSE_OBJECT
+    this.open()
+    let group: JsonItem[] = []
+    const names = new Set<string>()
+    if ((await this.next()) !== closing) {
+      for (let index = 0; ; index++) {
+        const name = isArray ? index : await this.name(names)
+        // Waiting for what is already there would cost more than parsing it.
+        if (Number.isNaN(this.space())) await this.next()
+        group.push(this.readyRecord(name) ?? (await this.record(name)))
+        if (group.length === GROUP) {
+          yield group
+          group = []
+        }
+        if (this.space() === COMMA) this.at++
+        else if (!(await this.more(closing))) break
+      }
+    }
+    await this.close(closing)
+    if (group.length > 0) yield group
+  }
+
+  async finish(): Promise<void> {
+    if (!Number.isNaN(await this.next())) this.unexpected('Only one JSON value is read')
+  }
+
+  private async record(name: number | string): Promise<JsonItem> {
+    for (;;) {
+      const ready = this.readyRecord(name)
+      if (ready) return ready
+      if (this.text.length - this.at > MAX_RECORD_CHARS) recordTooLong(this.here())
+      await this.fill()
+      if (this.ended && this.valueEnd() < 0) this.cut()
+    }
+  }
+
+  /** The value that begins here, if the text of it is complete. */
+  private readyRecord(name: number | string): JsonItem | undefined {
+    const end = this.valueEnd()
+    if (end < 0) return undefined
+    const line = this.lineHere()
+    const text = this.text.slice(this.at, end)
+    this.at = end
+    try {
+      return { name, line, text, value: parseRecord(text) }
+    } catch (fault) {
+      if (!(fault instanceof RecordFault)) throw fault
+      // Where brackets do not fit, the reader no longer knows where records begin.
+      if (fault.code === 'not_well_formed') refuseSource('not_well_formed', fault.placedAt(line), onLine(line))
+      return { name, line, text, value: fault }
+    }
+  }
+
+  /** Where the value that begins here ends, found by its brackets and quotes alone; -1 when that is not there yet. */
+  private valueEnd(): number {
+    const code = this.text.charCodeAt(this.at)
+    if (code === QUOTE) return this.stringEnd(this.at)
+    return code === OPEN_ARRAY || code === OPEN_OBJECT ? this.containerEnd(this.at) : this.scalarEnd(this.at)
+  }
+
+  private containerEnd(start: number): number {
+    const { text } = this
+    const end = text.length
+    let depth = 0
+    for (let at = start; at < end; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) {
+        const close = this.stringEnd(at)
+        if (close < 0) return -1
+        at = close - 1
+      } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
+      else if ((code === CLOSE_OBJECT || code === CLOSE_ARRAY) && --depth === 0) return at + 1
+    }
+    return -1
+  }
+
+  private stringEnd(start: number): number {
+    const { text } = this
+    const end = text.length
+    for (let at = start + 1; at < end; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) return at + 1
+      if (code === BACKSLASH) at++
+    }
+    return -1
+  }
+
+  private scalarEnd(start: number): number {
+    for (let at = start; at < this.text.length; at++) {
+      const code = this.text.charCodeAt(at)
+      if (code <= 0x20 || code === COMMA || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
+        if (at === start) this.unexpected('A value is missing')
+        return at
+      }
+    }
+    return this.ended ? this.text.length : -1
+  }
+
+  private async skip(): Promise<void> {
+    const code = await this.next()
+    if (Number.isNaN(code)) this.cut()
+    if (code !== OPEN_ARRAY && code !== OPEN_OBJECT) {
+      await this.record('')
+      return
+    }
+    const closing = code === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT
+    this.open()
+    const names = new Set<string>()
+    if ((await this.next()) !== closing) {
+      do {
+        if (closing === CLOSE_OBJECT) await this.name(names)
+        await this.skip()
+      } while (await this.more(closing))
+    }
+    await this.close(closing)
+  }
+
+  private async name(seen: Set<string>): Promise<string> {
+    if ((await this.next()) !== QUOTE) this.unexpected('A name in double quotes is missing')
+    const name = String((await this.record('')).value)
+    if (seen.has(name)) this.unexpected('The same name appears twice in one object')
+    seen.add(name)
+    if ((await this.next()) !== COLON) this.unexpected('A colon is missing after the name')
+    this.at++
+    return name
+  }
+
+  private open(): void {
+    if (++this.depth > MAX_JSON_DEPTH) {
+      refuseSource('not_well_formed', `The document is nested deeper than ${MAX_JSON_DEPTH} levels.`, this.here())
+    }
+    this.at++
+  }
+
+  private async close(closing: number): Promise<void> {
+    if ((await this.next()) !== closing) this.unexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
+    this.at++
+    this.depth--
+  }
+
+  /** Whether a comma, and so another element, follows. */
+  private async more(closing: number): Promise<boolean> {
+    const code = await this.next()
+    if (code === COMMA) {
+      this.at++
+      return true
+    }
+    if (code === closing) return false
+    return this.unexpected(`A comma or "${String.fromCharCode(closing)}" is missing`)
+  }
+
+  /** Skips white space; the code of the next character, NaN at the end. */
+  private async next(): Promise<number> {
+    for (;;) {
+      const code = this.space()
+      if (!Number.isNaN(code) || this.ended) return code
+      await this.fill()
+    }
+  }
+
+  /** The same within the text that is there. */
+  private space(): number {
+    const { text } = this
+    for (; this.at < text.length; this.at++) {
+      const code = text.charCodeAt(this.at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code
+    }
+    return Number.NaN
+  }
+
+  private async fill(): Promise<void> {
+    const next = await this.source.next()
+    if (next.done) {
+      this.ended = true
+      return
+    }
+    this.lineHere()
+    this.text = this.text.slice(this.at) + next.value
+    this.at = 0
+    this.lineEnd = indexOrEnd(this.text, 0)
+  }
+
+  /** Each line end is looked for once: a document without any must not be searched again for every record. */
+  private lineHere(): number {
+    while (this.lineEnd < this.at) {
+      this.line++
+      this.lineEnd = indexOrEnd(this.text, this.lineEnd + 1)
+    }
+    return this.line
+  }
+
+  private here() {
+    return onLine(this.lineHere())
+  }
+
+  private unexpected(what: string): never {
+    if (this.ended && this.at >= this.text.length) this.cut()
+    refuseSource('not_well_formed', `The JSON is not well-formed at line ${this.lineHere()}: ${what}.`, this.here())
+  }
+
+  private cut(): never {
+    refuseSource('truncated', `The JSON ends too early, at line ${this.lineHere()}: the file was cut off.`, this.here())
+  }
+}
+
+function indexOrEnd(text: string, from: number): number {
+  const at = text.indexOf('\n', from)
+  return at < 0 ? text.length : at
+}

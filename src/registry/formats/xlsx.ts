@@ -1,0 +1,323 @@
+/**
+ * Reads one sheet of an Office Open XML workbook row by row. Shared strings and styles are held (within a limit), rows are not.
+ * Cells come as the text a person would type: numbers in full, dates in ISO form, booleans as true and false.
+ */
+import { SaxesParser } from 'saxes'
+import type { Source } from '../adapter.ts'
+import { type Archive, type Member, openArchive } from './archive.ts'
+import { decode, isZip, MAX_EXPANDED_BYTES, peek } from './decode.ts'
+import { MAX_RECORD_CHARS, recordTooLong, refuseSource } from './fault.ts'
+
+export interface XlsxOptions {
+  /** Name of the sheet; the first one when absent. */
+  readonly sheet?: string | undefined
+  readonly max_expanded_bytes?: number | undefined
+}
+
+export interface XlsxRow {
+  /** As the program shows it, from 1. */
+  readonly number: number
+  readonly cells: readonly string[]
+  /** Index of a cell that holds an error such as #N/A. */
+  readonly broken?: number
+}
+
+export interface XlsxSheet {
+  readonly name: string
+  readonly rows: AsyncGenerator<XlsxRow[], void, undefined>
+}
+
+const MAX_SHARED_CHARS = 64 * 1024 * 1024
+/** What a string costs besides its characters. */
+const STRING_CHARS = 16
+/** Parts that are held in memory, as they are written. */
+const MAX_PART_CHARS = 256 * 1024 * 1024
+const MAX_COLUMNS = 16_384
+const DAY_MS = 86_400_000
+
+/** Calls `use` with the sheet and closes the workbook when its result is done. */
+export async function* readXlsx<T>(
+  source: Source,
+  options: XlsxOptions,
+  use: (sheet: XlsxSheet) => AsyncGenerator<T, void, undefined>,
+): AsyncGenerator<T, void, undefined> {
+  const { head, bytes, close } = await peek(source)
+  try {
+    if (!isZip(head)) {
+      refuseSource('layout_unknown', 'The file is not an .xlsx workbook. Older .xls files must be saved as .xlsx.')
+    }
+    const archive = await openArchive(bytes, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
+    try {
+      const { name, member, epoch_1904 } = await findSheet(archive, options.sheet)
+      const strings = await sharedStrings(archive)
+      const isDate = await dateStyles(archive)
+      yield* use({ name, rows: readRows(member, { strings, isDate, epoch_1904 }) })
+    } finally {
+      await archive.close()
+    }
+  } finally {
+    await close()
+  }
+}
+
+type Attributes = Record<string, string>
+interface Handlers {
+  open?(name: string, attributes: Attributes): void
+  text?(text: string): void
+  close?(name: string): void
+}
+
+/** One part of the workbook through a parser; `after` is called for each piece of text, with what it completed. */
+async function* parsePart<T>(
+  part: Member,
+  handlers: Handlers,
+  after: (piece: string) => T[],
+): AsyncGenerator<T[], void, undefined> {
+  const parser = new SaxesParser()
+  parser.on('error', (error) =>
+    refuseSource('archive_damaged', `"${part.name}" in the workbook is not well-formed: ${error.message}.`),
+  )
+  parser.on('doctype', () =>
+    refuseSource('doctype_refused', `"${part.name}" in the workbook declares a document type.`),
+  )
+  parser.on('opentag', ({ name, attributes }) => handlers.open?.(local(name), attributes as Attributes))
+  // The parser holds on to text that is not complete; a file without any tag must not fill the memory.
+  let quiet_chars = 0
+  parser.on('text', (text) => handlers.text?.(text))
+  parser.on('closetag', ({ name }) => {
+    quiet_chars = 0
+    handlers.close?.(local(name))
+  })
+  for await (const piece of decode(part.read(), 'xml')) {
+    quiet_chars += piece.length
+    if (quiet_chars > MAX_RECORD_CHARS) recordTooLong({ row: 0 })
+    parser.write(piece)
+    const done = after(piece)
+    if (done.length > 0) yield done
+  }
+  parser.close()
+}
+
+const local = (name: string): string => name.slice(name.indexOf(':') + 1)
+
+async function parseWhole(part: Member, handlers: Handlers): Promise<void> {
+  for await (const _ of parsePart(part, handlers, () => []));
+}
+
+const partOf = (archive: Archive, name: string): Member | undefined =>
+  archive.members.find((member) => member.name.toLowerCase() === name.toLowerCase())
+
+async function findSheet(archive: Archive, wanted: string | undefined) {
+  const workbook = partOf(archive, 'xl/workbook.xml')
+  if (!workbook) refuseSource('layout_unknown', 'The file is a zip archive, but not an .xlsx workbook.')
+  const sheets: { name: string; id: string }[] = []
+  let epoch_1904 = false
+  await parseWhole(workbook, {
+    open(name, attributes) {
+      if (name === 'sheet') sheets.push({ name: attributes['name'] ?? '', id: attributes['r:id'] ?? '' })
+      if (name === 'workbookPr') epoch_1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
+    },
+  })
+  const targets = new Map<string, string>()
+  const relations = partOf(archive, 'xl/_rels/workbook.xml.rels')
+  if (relations) {
+    await parseWhole(relations, {
+      open(_, attributes) {
+        if (attributes['Id']) targets.set(attributes['Id'], attributes['Target'] ?? '')
+      },
+    })
+  }
+  const sheet = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted)
+  const target = targets.get(sheet?.id ?? '')
+  const member = target && partOf(archive, target.startsWith('/') ? target.slice(1) : `xl/${target}`)
+  if (!sheet || !member) {
+    const names = sheets.map(({ name }) => `"${name}"`).join(', ')
+    const which = wanted === undefined ? 'no sheet' : `no sheet "${wanted}"`
+    refuseSource('sheet_missing', `The workbook has ${which}. Its sheets are: ${names || 'none'}.`)
+  }
+  return { name: sheet.name, member, epoch_1904 }
+}
+
+/** Rich text is its runs one after the other; phonetic guides are not part of it. */
+async function sharedStrings(archive: Archive): Promise<readonly string[]> {
+  const part = partOf(archive, 'xl/sharedStrings.xml')
+  const strings: string[] = []
+  if (!part) return strings
+  const run = new TextRun()
+  let chars = 0
+  await parseWhole(part, {
+    open(name) {
+      if (name === 'si') run.reset()
+      run.open(name)
+    },
+    text: (text) => run.text(text),
+    close(name) {
+      run.close(name)
+      if (name !== 'si') return
+      chars += run.value.length + STRING_CHARS
+      if (chars > MAX_SHARED_CHARS) {
+        refuseSource('source_too_large', `The workbook has more than ${MAX_SHARED_CHARS} characters of shared text.`)
+      }
+      strings.push(run.value)
+    },
+  })
+  return strings
+}
+
+class TextRun {
+  value = ''
+  private inText = false
+  private inGuide = false
+
+  reset(): void {
+    this.value = ''
+  }
+
+  open(name: string): void {
+    if (name === 't') this.inText = true
+    if (name === 'rPh') this.inGuide = true
+  }
+
+  text(text: string): void {
+    if (this.inText && !this.inGuide) this.value += text
+    if (this.value.length > MAX_RECORD_CHARS) recordTooLong({ row: 0 })
+  }
+
+  close(name: string): void {
+    if (name === 't') this.inText = false
+    if (name === 'rPh') this.inGuide = false
+  }
+}
+
+/** For each cell style, whether its numbers are dates: by a built-in format, or by d, m, y, h, s in a format of its own. */
+async function dateStyles(archive: Archive): Promise<readonly boolean[]> {
+  const part = partOf(archive, 'xl/styles.xml')
+  const styles: boolean[] = []
+  if (!part) return styles
+  const own = new Map<number, boolean>()
+  let inCellStyles = false
+  await parseWhole(part, {
+    open(name, attributes) {
+      const id = Number(attributes['numFmtId'])
+      if (name === 'numFmt') own.set(id, isDateFormat(attributes['formatCode'] ?? ''))
+      if (name === 'cellXfs') inCellStyles = true
+      if (name === 'xf' && inCellStyles) styles.push(own.get(id) ?? ((id >= 14 && id <= 22) || (id >= 45 && id <= 47)))
+    },
+    close(name) {
+      if (name === 'cellXfs') inCellStyles = false
+    },
+  })
+  return styles
+}
+
+/** Quoted text, escaped characters, colours and locales are not part of the pattern; [h] and the like are durations. */
+const isDateFormat = (code: string): boolean =>
+  /[dmyhs]/i.test(code.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '').replace(/general/gi, '')) &&
+  !/\[[hms]+\]/i.test(code)
+
+interface Book {
+  readonly strings: readonly string[]
+  readonly isDate: readonly boolean[]
+  readonly epoch_1904: boolean
+}
+
+function readRows(part: Member, book: Book): AsyncGenerator<XlsxRow[], void, undefined> {
+  let rows: XlsxRow[] = []
+  let number = 0
+  let cells: string[] = []
+  let broken = -1
+  let cell = { column: -1, type: 'n', style: 0 }
+  let value = ''
+  let inValue = false
+  let chars = 0
+  const run = new TextRun()
+  return parsePart(
+    part,
+    {
+      open(name, attributes) {
+        if (name === 'row') {
+          number = attributes['r'] === undefined ? number + 1 : Number(attributes['r'])
+          cells = []
+          broken = -1
+          chars = 0
+          cell = { column: -1, type: 'n', style: 0 }
+        } else if (name === 'c') {
+          const column = attributes['r'] === undefined ? cell.column + 1 : columnIndex(attributes['r'])
+          cell = { column, type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? 0) }
+          value = ''
+          run.reset()
+        } else if (name === 'v') inValue = true
+        else run.open(name)
+      },
+      text(text) {
+        if (inValue) value += text
+        else run.text(text)
+      },
+      close(name) {
+        run.close(name)
+        if (name === 'v') inValue = false
+        if (name === 'c') {
+          const text = cell.type === 'inlineStr' ? plainText(run.value) : cellText(value, cell.type, cell.style, book)
+          chars += text.length
+          if (chars > MAX_RECORD_CHARS) recordTooLong({ row: number })
+          while (cells.length < cell.column) cells.push('')
+          cells[cell.column] = text
+          if (cell.type === 'e' && broken < 0) broken = cell.column
+        }
+        if (name === 'row' && cells.some((text) => text !== '')) {
+          rows.push(broken < 0 ? { number, cells } : { number, cells, broken })
+        }
+      },
+    },
+    () => {
+      const done = rows
+      rows = []
+      return done
+    },
+  )
+}
+
+function cellText(value: string, type: string, style: number, book: Book): string {
+  if (value === '') return ''
+  if (type === 's') return plainText(book.strings[Number(value)] ?? '')
+  if (type === 'b') return value === '1' ? 'true' : 'false'
+  if (type !== 'n') return plainText(value)
+  const number = Number(value)
+  if (Number.isNaN(number)) return value
+  return book.isDate[style] ? dateText(number, book.epoch_1904) : decimalText(number)
+}
+
+/** `AB12` is column 27, counted from 0. */
+function columnIndex(reference: string): number {
+  let index = 0
+  for (const letter of reference) {
+    const code = letter.charCodeAt(0) - 64
+    if (code < 1 || code > 26) break
+    index = index * 26 + code
+  }
+  if (index < 1 || index > MAX_COLUMNS) {
+    refuseSource('archive_damaged', `The workbook has a cell "${reference}", which cannot be.`)
+  }
+  return index - 1
+}
+
+/** Days since the epoch of the workbook; the day 29 February 1900, which never was, is counted as the program counts it. */
+function dateText(serial: number, epoch_1904: boolean): string {
+  const epoch_ms = epoch_1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
+  const ms = epoch_ms + Math.round(serial * 86_400) * 1000
+  if (!(Math.abs(ms) < 8.64e15)) return decimalText(serial)
+  const iso = new Date(ms).toISOString()
+  return ms % DAY_MS === 0 ? iso.slice(0, 10) : iso.slice(0, 19)
+}
+
+/** Without an exponent, as a person would write it. */
+function decimalText(number: number): string {
+  const text = String(number)
+  return text.includes('e') && Number.isInteger(number) ? BigInt(number).toString() : text
+}
+
+/** `_x000D_` is how the format writes characters XML cannot hold. */
+const plainText = (text: string): string =>
+  text.includes('_x')
+    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : text

@@ -1,0 +1,205 @@
+/**
+ * XML as a sequence of records: every element at one of the named paths becomes a plain tree of its own, and nothing else is
+ * kept. Document types and entity declarations are refused; they have no place in data and are how XML parsers are attacked.
+ */
+import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import type { Source } from '../adapter.ts'
+import { readText } from './decode.ts'
+import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
+
+export interface XmlElement {
+  /** Without a namespace prefix. */
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: readonly XmlElement[]
+  /** Its own text, trimmed, without that of its children. */
+  readonly text: string
+}
+
+export interface XmlRecord {
+  /** The path it was found at, as it was asked for. */
+  readonly path: string
+  readonly element: XmlElement
+  readonly line: number
+}
+
+export interface XmlOptions {
+  readonly max_expanded_bytes?: number | undefined
+}
+
+const MAX_DEPTH = 64
+
+interface Growing {
+  name: string
+  attributes: Record<string, string>
+  children: Growing[]
+  text: string
+}
+
+/** `paths` are element names from the root, such as `sdnList/sdnEntry`. The root must be the first step of one of them. */
+export async function* readXml(
+  source: Source,
+  paths: readonly string[],
+  options: XmlOptions = {},
+): AsyncGenerator<XmlRecord[], void, undefined> {
+  const scan = new XmlScan(new Set(paths))
+  for await (const piece of readText(source, { encoding: 'xml', max_expanded_bytes: options.max_expanded_bytes })) {
+    const records = scan.push(piece)
+    if (records.length > 0) yield records
+  }
+  scan.end()
+}
+
+class XmlScan {
+  private readonly parser = new SaxesParser()
+  private readonly paths: ReadonlySet<string>
+  private readonly roots: ReadonlySet<string>
+  private readonly trail: string[] = []
+  /** The open elements of the record being read, the record first. */
+  private readonly open: Growing[] = []
+  private records: XmlRecord[] = []
+  private record_line = 0
+  private record_chars = 0
+  private ending = false
+  /** Text since the piece in which the parser last reported anything: it holds on to what is not complete. */
+  private recent = ''
+  private recent_start = 0
+  private reported = { position: 0, line: 1 }
+
+  constructor(paths: ReadonlySet<string>) {
+    this.paths = paths
+    this.roots = new Set([...paths].map((path) => path.split('/')[0] as string))
+    this.parser.on('error', (error) => this.malformed(error))
+    this.parser.on('doctype', () => {
+      const line = this.parser.line
+      refuseSource('doctype_refused', `The XML declares a document type at line ${line}. Remove it.`, onLine(line))
+    })
+    this.parser.on('opentag', (tag) => this.opened(tag))
+    this.parser.on('closetag', () => this.closed())
+    this.parser.on('text', (text) => this.wrote(text))
+    this.parser.on('cdata', (text) => this.wrote(text))
+    this.parser.on('comment', () => this.report())
+    this.parser.on('processinginstruction', () => this.report())
+  }
+
+  push(piece: string): XmlRecord[] {
+    this.records = []
+    if (this.reported.position > this.recent_start) {
+      this.recent = ''
+      this.recent_start = this.parser.position
+    }
+    this.recent += piece
+    if (this.recent.length > MAX_RECORD_CHARS) recordTooLong(onLine(this.reported.line))
+    this.parser.write(piece)
+    return this.records
+  }
+
+  private report(): void {
+    this.reported = { position: this.parser.position, line: this.parser.line }
+  }
+
+  end(): void {
+    this.ending = true
+    this.parser.close()
+  }
+
+  private opened(tag: SaxesTagPlain): void {
+    this.report()
+    const name = localName(tag.name)
+    if (this.trail.length === 0 && !this.roots.has(name)) {
+      const wanted = [...this.roots].join(' or ')
+      refuseSource('layout_unknown', `The document element is <${name}>, not <${wanted}>: this is another file.`)
+    }
+    this.trail.push(name)
+    if (this.trail.length > MAX_DEPTH) {
+      const line = this.parser.line
+      refuseSource(
+        'not_well_formed',
+        `The XML is nested deeper than ${MAX_DEPTH} levels at line ${line}.`,
+        onLine(line),
+      )
+    }
+    const inside = this.open.at(-1)
+    if (inside === undefined && !this.paths.has(this.trail.join('/'))) return
+    const element: Growing = { name, attributes: attributesOf(tag), children: [], text: '' }
+    if (inside) inside.children.push(element)
+    else {
+      this.record_line = this.parser.line
+      this.record_chars = 0
+    }
+    this.open.push(element)
+    this.count(name.length)
+    for (const value of Object.values(element.attributes)) this.count(value.length)
+  }
+
+  private wrote(text: string): void {
+    this.report()
+    const inside = this.open.at(-1)
+    if (inside === undefined) return
+    inside.text += text
+    this.count(text.length)
+  }
+
+  private count(chars: number): void {
+    this.record_chars += chars
+    if (this.record_chars > MAX_RECORD_CHARS) recordTooLong(onLine(this.record_line))
+  }
+
+  private closed(): void {
+    this.report()
+    const element = this.open.pop()
+    if (element) element.text = element.text.trim()
+    if (element && this.open.length === 0) {
+      this.records.push({ path: this.trail.join('/'), element, line: this.record_line })
+    }
+    this.trail.pop()
+  }
+
+  private malformed(error: Error): never {
+    this.refuseBareAmpersand()
+    const { line, columnIndex } = this.parser
+    const what = error.message.replace(/^[^a-z]*\d+:\d+: /, '').replace(/\.$/, '')
+    if (this.ending) {
+      const advice = 'the file was cut off'
+      refuseSource('truncated', `The XML ends too early, at line ${line}: ${advice}.`, onLine(line))
+    }
+    const place = `line ${line}, column ${columnIndex + 1}`
+    refuseSource('not_well_formed', `The XML is not well-formed at ${place}: ${what}.`, onLine(line))
+  }
+
+  private refuseBareAmpersand(): void {
+    const unread = this.recent.slice(Math.max(0, this.reported.position - this.recent_start))
+    const [before, ...after] = unread.split(BARE_AMPERSAND)
+    if (after.length === 0 || /<!\[CDATA\[|<!--/.test(before as string)) return
+    const line = this.reported.line + (before as string).split('\n').length - 1
+    refuseSource('not_well_formed', `There is a bare "&" at line ${line}; XML writes it &amp;.`, onLine(line))
+  }
+}
+
+/** An ampersand that does not begin a reference. The parser looks for its semicolon to the end of the file. */
+const BARE_AMPERSAND = /&(?!(?:#\d+|#x[\dA-Fa-f]+|[A-Za-z_:][\w.:-]*);)/
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+
+/** Without declarations of namespaces. */
+function attributesOf(tag: SaxesTagPlain): Record<string, string> {
+  const attributes: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(tag.attributes)) {
+    if (name !== 'xmlns' && !name.startsWith('xmlns:')) attributes[localName(name)] = value.trim()
+  }
+  return attributes
+}
+
+export const childrenOf = (element: XmlElement, name: string): readonly XmlElement[] =>
+  element.children.filter((child) => child.name === name)
+
+export const childOf = (element: XmlElement, name: string): XmlElement | undefined =>
+  element.children.find((child) => child.name === name)
+
+/** Text of the first child with that name; undefined when there is none or it is empty. */
+export const textOf = (element: XmlElement, name: string): string | undefined =>
+  childOf(element, name)?.text || undefined
+
+/** Attributes an element has, without the empty ones. */
+export const attributeOf = (element: XmlElement, name: string): string | undefined =>
+  element.attributes[name] || undefined

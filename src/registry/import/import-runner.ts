@@ -1,0 +1,125 @@
+/**
+ * Runs one import in a worker thread and gives its output as it comes: the source is fed as fast as the thread reads and
+ * the output as fast as the caller stores. Memory and time of the thread are bounded; ending the iteration ends the thread.
+ */
+import { Worker } from 'node:worker_threads'
+import { type Source, SourceFault } from '../adapter.ts'
+import type { FromThread, ToThread } from './import-thread.ts'
+import type { ImportOrder, ImportOutput } from './order.ts'
+
+export interface ImportLimits {
+  readonly memory_mb: number
+  /** How long the thread may be busy without a sign of life. */
+  readonly silence_ms: number
+}
+const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 5000 }
+const CHUNKS_UNDER_WAY = 4
+
+export async function* importInThread(
+  script: string,
+  source: Source,
+  order: ImportOrder,
+  limits: ImportLimits = defaultLimits,
+): AsyncGenerator<ImportOutput, void, undefined> {
+  const worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb } })
+  const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
+  const outputs: ImportOutput[] = []
+  let chunks_under_way = 0
+  let failure: Error | undefined
+  let done = false
+  let ended = false
+  let wakeCaller = () => {}
+  let wakeFeeder = () => {}
+  const fail = (error: Error) => {
+    failure ??= error
+    wakeCaller()
+    wakeFeeder()
+  }
+
+  // The thread is silent with good reason while it waits for the source or for the caller, and only then.
+  let watchdog: NodeJS.Timeout | undefined
+  const watch = () => {
+    clearTimeout(watchdog)
+    if (done || failure || outputs.length > 0 || chunks_under_way === 0) return
+    watchdog = setTimeout(() => {
+      fail(
+        new SourceFault(
+          'took_too_long',
+          'Reading the source or checking its rows takes too long; the type or the file is not usable.',
+        ),
+      )
+      void worker.terminate()
+    }, limits.silence_ms)
+  }
+
+  worker.on('message', (message: FromThread) => {
+    if (message.kind === 'taken') {
+      chunks_under_way--
+      wakeFeeder()
+    } else if (message.kind === 'output') {
+      outputs.push(message.output)
+      wakeCaller()
+    } else if (message.kind === 'done') {
+      done = true
+      wakeCaller()
+    } else if (message.kind === 'fault') fail(new SourceFault(message.code, message.message, message.at))
+    else fail(new Error(message.message))
+    watch()
+  })
+  worker.on('error', (error: NodeJS.ErrnoException) =>
+    fail(
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? new SourceFault('took_too_much_memory', 'Reading the source takes more memory than an import may use.')
+        : error,
+    ),
+  )
+  worker.on('exit', () => {
+    if (!done) fail(new Error('the import thread ended early'))
+  })
+
+  const feed = async (): Promise<void> => {
+    try {
+      for await (const bytes of source) {
+        while (chunks_under_way >= CHUNKS_UNDER_WAY && !failure && !ended) {
+          await new Promise<void>((resolve) => {
+            wakeFeeder = resolve
+          })
+        }
+        if (failure || ended) return
+        chunks_under_way++
+        const own = new Uint8Array(bytes)
+        post({ kind: 'chunk', bytes: own }, [own.buffer as ArrayBuffer])
+        watch()
+      }
+      post({ kind: 'finished' })
+    } catch (error) {
+      fail(error as Error)
+    }
+  }
+
+  post({ kind: 'start', order })
+  const feeding = feed()
+  try {
+    for (;;) {
+      const output = outputs.shift()
+      if (output) {
+        yield output
+        post({ kind: 'written' })
+        watch()
+        continue
+      }
+      if (failure) throw failure
+      if (done) break
+      await new Promise<void>((resolve) => {
+        wakeCaller = resolve
+      })
+    }
+    await feeding
+  } finally {
+    ended = true
+    done = true
+    clearTimeout(watchdog)
+    wakeFeeder()
+    await worker.terminate()
+  }
+}

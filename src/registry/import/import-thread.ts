@@ -1,0 +1,85 @@
+/**
+ * Entry of the worker thread that reads a source: what runs here is bounded in memory and can be ended at any time, so a
+ * hostile file or type harms one import and nothing else. Talks with import-runner.ts only.
+ */
+import { parentPort } from 'node:worker_threads'
+import { SourceFault } from '../adapter.ts'
+import { adapters } from '../adapters/index.ts'
+import type { ImportOrder, ImportOutput } from './order.ts'
+import { runImport } from './pipeline.ts'
+
+export type ToThread =
+  | { readonly kind: 'start'; readonly order: ImportOrder }
+  | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'written' }
+export type FromThread =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'output'; readonly output: ImportOutput }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'fault'; readonly code: string; readonly message: string; readonly at: SourceFault['at'] }
+  | { readonly kind: 'crash'; readonly message: string }
+
+/** So many pieces of output may be under way before the thread waits for the database. */
+const OUTPUTS_UNDER_WAY = 4
+
+const port = parentPort
+if (port) {
+  const send = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer)
+  const chunks: (Uint8Array | null)[] = []
+  let wakeReader = () => {}
+  let wakeWriter = () => {}
+  let under_way = 0
+
+  async function* source(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      while (chunks.length === 0) {
+        await new Promise<void>((resolve) => {
+          wakeReader = resolve
+        })
+      }
+      const chunk = chunks.shift() as Uint8Array | null
+      if (chunk === null) return
+      yield chunk
+      // Only now has the reader come back for more: what it was given is dealt with.
+      send({ kind: 'taken' })
+    }
+  }
+
+  const run = async (order: ImportOrder): Promise<void> => {
+    try {
+      const adapter = adapters.get(order.adapter_key)
+      if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
+      for await (const output of runImport(adapter, source(), order)) {
+        under_way++
+        if (output.kind === 'rows') {
+          // A buffer of its own, so that it can be handed over and not copied.
+          const bytes = new Uint8Array(output.bytes)
+          send({ kind: 'output', output: { ...output, bytes } }, [bytes.buffer as ArrayBuffer])
+        } else {
+          send({ kind: 'output', output })
+        }
+        while (under_way >= OUTPUTS_UNDER_WAY) {
+          await new Promise<void>((resolve) => {
+            wakeWriter = resolve
+          })
+        }
+      }
+      send({ kind: 'done' })
+    } catch (error) {
+      if (error instanceof SourceFault) send({ kind: 'fault', code: error.code, message: error.message, at: error.at })
+      else send({ kind: 'crash', message: (error as Error).stack ?? String(error) })
+    }
+  }
+
+  port.on('message', (message: ToThread) => {
+    if (message.kind === 'start') void run(message.order)
+    else if (message.kind === 'written') {
+      under_way--
+      wakeWriter()
+    } else {
+      chunks.push(message.kind === 'chunk' ? message.bytes : null)
+      wakeReader()
+    }
+  })
+}

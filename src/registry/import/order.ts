@@ -1,0 +1,45 @@
+/** What an import is told and what it gives, between the process that runs it and the thread that reads the source. */
+import type { ReadEntry, Reject, Warning } from '../adapter.ts'
+import type { TypeDefinition } from '../types/definition.ts'
+
+export interface ImportOrder {
+  readonly adapter_key: string
+  readonly options: Record<string, unknown>
+  readonly type: TypeDefinition
+  /** One bad row, no version; otherwise bad rows are left out and counted. */
+  readonly strict: boolean
+  /** Members removed before anything else is done with an entry. */
+  readonly drop: readonly string[]
+  /** Members replaced by a keyed hash of their text. */
+  readonly hash: readonly string[]
+  readonly hash_key: Uint8Array | null
+  /** Members whose fill is counted. */
+  readonly filled: readonly string[]
+  /** Only look: give the first entries instead of rows to store. */
+  readonly preview?: number
+}
+
+export interface RejectTotal {
+  readonly code: string
+  readonly pointer: string
+  readonly count: number
+}
+
+export interface ImportTotals {
+  readonly rows: number
+  readonly accepted: number
+  readonly rejected: number
+  readonly data_bytes: number
+  readonly reject_totals: readonly RejectTotal[]
+  readonly filled: Readonly<Record<string, number>>
+  readonly warnings: readonly Warning[]
+  /** The content hash, or null when rows were rejected or keys repeat. */
+  readonly root: string | null
+}
+
+export type ImportOutput =
+  /** Rows in the text format of COPY: key, op, hash, base_hash, data, row, line. */
+  | { readonly kind: 'rows'; readonly bytes: Uint8Array; readonly rows: number }
+  | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
+  | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
+  | { readonly kind: 'end'; readonly totals: ImportTotals }

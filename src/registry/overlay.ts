@@ -1,0 +1,110 @@
+/**
+ * A tenant's changes laid over a shared list: put, merge or remove by business key, within what the list's policy allows.
+ * Where a change is not allowed the base entry stands, so that nothing written earlier can loosen what the base says now.
+ */
+import type { Entry } from './adapter.ts'
+import { isObject, parsePointer, setMember, valueAt } from './content/pointer.ts'
+import type { Field, TypeDefinition } from './types/definition.ts'
+
+export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
+
+export interface OverlayEntry {
+  readonly key: string
+  readonly op: 'put' | 'merge' | 'remove'
+  /** Hash of the base entry it was written against; null when there was none. */
+  readonly base_hash: string | null
+  /** The entry, or what is merged into it; null for a removal. */
+  readonly value: Entry | null
+}
+
+/** RFC 7396: null removes a member, an object is merged, anything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged: Record<string, unknown> = {}
+  if (isObject(target)) for (const [name, value] of Object.entries(target)) setMember(merged, name, value)
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name]
+    else setMember(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
+  }
+  return merged
+}
+
+/** What the change makes of the base entry, policy aside. */
+export function applyOverlay(base: Entry | undefined, change: OverlayEntry): Entry | undefined {
+  if (change.op === 'remove') return undefined
+  if (change.op === 'put') return change.value as Entry
+  return mergePatch(base ?? {}, change.value) as Entry
+}
+
+/** Why the policy does not allow this change, as a sentence, or null. */
+export function policyFault(
+  policy: OverlayPolicy,
+  type: Pick<TypeDefinition, 'fields' | 'schema'>,
+  base: Entry | undefined,
+  effective: Entry | undefined,
+): string | null {
+  if (policy === 'free') return null
+  if (policy === 'none') return 'This list takes no overlay.'
+  if (base === undefined) return effective === undefined ? 'There is nothing to remove.' : null
+  if (policy === 'add_only') return 'This list may only be added to; it has an entry with this key.'
+  if (effective === undefined) return 'Entries of this list may be tightened, not removed.'
+  return loosening(type, base, effective)
+}
+
+function loosening({ fields }: Pick<TypeDefinition, 'fields'>, base: Entry, effective: Entry): string | null {
+  const ordered = new Map(Object.entries(fields).filter(([, field]) => field.order !== undefined))
+  for (const [pointer, field] of ordered) {
+    const steps = parsePointer(pointer)
+    const fault = looser(field, valueAt(base, steps), valueAt(effective, steps))
+    if (fault) return fault
+  }
+  const names = new Set([...Object.keys(base), ...Object.keys(effective)])
+  for (const name of names) {
+    if (ordered.has(`/${name}`)) continue
+    if (JSON.stringify(base[name]) !== JSON.stringify(effective[name])) {
+      return `Only members with a declared order of severity may be changed here; "${name}" has none.`
+    }
+  }
+  return null
+}
+
+function looser(field: Field, before: unknown, after: unknown): string | null {
+  if (before === after || before === undefined) return null
+  const refuse = `${field.title} may be made stricter than ${JSON.stringify(before)}, not ${JSON.stringify(after) ?? 'removed'}.`
+  if (Array.isArray(field.order)) {
+    const [from, to] = [field.order.indexOf(String(before)), field.order.indexOf(String(after))]
+    return to < 0 || to < from ? refuse : null
+  }
+  if (typeof before !== 'number' || typeof after !== 'number') return refuse
+  return field.order === 'higher_is_stricter' ? (after < before ? refuse : null) : after > before ? refuse : null
+}
+
+export type ConflictKind = 'changed-under-patch' | 'removed' | 'redundant' | 'policy-violating'
+export interface OverlayConflict {
+  readonly key: string
+  readonly kind: ConflictKind
+  readonly detail: string
+}
+
+/** How a change stands against the base as it is now: null when it is clean. */
+export function conflictOf(
+  change: OverlayEntry,
+  now: { readonly base: Entry | undefined; readonly base_hash: string | null },
+  policy: OverlayPolicy,
+  type: Pick<TypeDefinition, 'fields' | 'schema'>,
+): OverlayConflict | null {
+  const effective = applyOverlay(now.base, change)
+  const conflict = (kind: ConflictKind, detail: string): OverlayConflict => ({ key: change.key, kind, detail })
+  if (change.base_hash !== null && now.base === undefined) {
+    return conflict('removed', 'The shared list no longer has this entry.')
+  }
+  if (JSON.stringify(effective) === JSON.stringify(now.base)) {
+    return conflict('redundant', 'The shared list says the same by now.')
+  }
+  const fault = policyFault(policy, type, now.base, effective)
+  if (fault) return conflict('policy-violating', fault)
+  if (change.base_hash !== now.base_hash) {
+    return conflict('changed-under-patch', 'The shared entry has changed since the overlay was written.')
+  }
+  return null
+}

@@ -1,0 +1,267 @@
+/**
+ * What a new version of a type may break for lists that were validated with the old one. It reads the two definitions only;
+ * whether stored entries really break is found by validating them again.
+ */
+
+import { sameJson } from '../content/patch.ts'
+import { isObject } from '../content/pointer.ts'
+import type { Field, TypeDefinition } from './definition.ts'
+import { type SchemaObject, SchemaTree } from './schema-tree.ts'
+
+export type What =
+  | 'key_changed'
+  | 'member_removed'
+  | 'member_added_required'
+  | 'member_now_required'
+  | 'members_closed'
+  | 'type_narrowed'
+  | 'values_removed'
+  | 'bound_tightened'
+  | 'form_changed'
+  | 'rule_changed'
+  | 'order_changed'
+  | 'unit_changed'
+  | 'personal_changed'
+  | 'list_rule_changed'
+
+export interface TypeChange {
+  /** Member of an entry; '' for the type as a whole. */
+  readonly pointer: string
+  readonly what: What
+  readonly detail: string
+}
+
+export interface Comparison {
+  /**
+   * `compatible`: whatever fitted still fits and means the same. `check_entries`: stored entries must be validated again.
+   * `review`: they still fit, but mean something else. `incompatible`: never, since the key is what versions are compared by.
+   */
+  readonly verdict: 'compatible' | 'check_entries' | 'review' | 'incompatible'
+  readonly changes: readonly TypeChange[]
+}
+
+const MEANING: ReadonlySet<What> = new Set(['order_changed', 'unit_changed', 'personal_changed'])
+
+export function compareTypes(old: TypeDefinition, next: TypeDefinition): Comparison {
+  const changes: TypeChange[] = []
+  if (!sameJson(old.key_pointers, next.key_pointers)) {
+    const detail = `The key was ${old.key_pointers.join(', ')} and would be ${next.key_pointers.join(', ')}.`
+    changes.push({ pointer: '', what: 'key_changed', detail })
+  }
+  const before = new SchemaTree(old.schema)
+  const after = new SchemaTree(next.schema)
+  compareValues([old.schema], [next.schema], '', { before, after, changes, seen: new Set() })
+  compareFields(old, next, changes)
+  if (!sameJson(old.list_rules, next.list_rules)) {
+    const detail = 'The rules over the whole list differ; the active list must be checked against them.'
+    changes.push({ pointer: '', what: 'list_rule_changed', detail })
+  }
+  return { verdict: verdictOf(changes), changes }
+}
+
+function verdictOf(changes: readonly TypeChange[]): Comparison['verdict'] {
+  if (changes.some(({ what }) => what === 'key_changed')) return 'incompatible'
+  if (changes.some(({ what }) => !MEANING.has(what))) return 'check_entries'
+  return changes.length > 0 ? 'review' : 'compatible'
+}
+
+interface Walk {
+  readonly before: SchemaTree
+  readonly after: SchemaTree
+  readonly changes: TypeChange[]
+  /** Pairs already compared: recursive types come back to themselves. */
+  readonly seen: Set<string>
+}
+
+type Schemas = readonly SchemaObject[]
+
+function compareValues(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+  const { before, after, seen } = walk
+  const pair = `${old.map((schema) => before.pointerTo(schema))} ${next.map((schema) => after.pointerTo(schema))}`
+  if (seen.has(pair)) return
+  seen.add(pair)
+  const oldFacets = old.flatMap((schema) => before.facetsOf(schema))
+  const newFacets = next.flatMap((schema) => after.facetsOf(schema))
+
+  const lost = [...before.kindsOfAll(old)].filter((kind) => !after.kindsOfAll(next).has(kind))
+  if (lost.length > 0) report(walk, pointer, 'type_narrowed', `It may no longer be ${lost.join(' or ')}.`)
+  else if (!hasInteger(oldFacets) && hasInteger(newFacets)) {
+    report(walk, pointer, 'type_narrowed', 'It may no longer be a fraction.')
+  }
+  compareAllowed(oldFacets, newFacets, pointer, walk)
+  compareBounds(oldFacets, newFacets, pointer, walk)
+  compareOther(oldFacets, newFacets, pointer, walk)
+  compareMembers(old, next, oldFacets, newFacets, pointer, walk)
+  const items = (facets: Schemas) => facets.flatMap(({ items: schema }) => (isObject(schema) ? [schema] : []))
+  if (items(newFacets).length > 0) compareValues(items(oldFacets), items(newFacets), `${pointer}/*`, walk)
+}
+
+function report({ changes }: Walk, pointer: string, what: What, detail: string): void {
+  changes.push({ pointer, what, detail })
+}
+
+const hasInteger = (facets: Schemas): boolean =>
+  facets.some(({ type }) => [type].flat().includes('integer') && ![type].flat().includes('number'))
+
+/** Values that enum and const leave, or null when they leave all. */
+function allowedValues(facets: Schemas): unknown[] | null {
+  const lists = facets.flatMap((facet) => [
+    ...(Array.isArray(facet['enum']) ? [facet['enum'] as unknown[]] : []),
+    ...(Object.hasOwn(facet, 'const') ? [[facet['const']]] : []),
+  ])
+  const [first, ...others] = lists
+  return first?.filter((value) => others.every((list) => list.some((other) => sameJson(value, other)))) ?? null
+}
+
+function compareAllowed(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+  const before = allowedValues(old)
+  const after = allowedValues(next)
+  if (!after) return
+  const removed = before?.filter((value) => !after.some((other) => sameJson(value, other)))
+  if (!removed) report(walk, pointer, 'values_removed', `It may only be ${listed(after)} from now on.`)
+  else if (removed.length > 0) report(walk, pointer, 'values_removed', `It may no longer be ${listed(removed)}.`)
+}
+
+const listed = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ')
+
+const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains'] as const
+const UPPER = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains'] as const
+
+function compareBounds(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+  const tightest = (facets: Schemas, keyword: string, pick: (...values: number[]) => number): number =>
+    pick(...facets.flatMap(({ [keyword]: value }) => (typeof value === 'number' ? [value] : [])))
+  const compare = (
+    keyword: string,
+    pick: (...values: number[]) => number,
+    isTighter: (a: number, b: number) => boolean,
+  ) => {
+    const before = tightest(old, keyword, pick)
+    const after = tightest(next, keyword, pick)
+    if (!isTighter(after, before)) return
+    const was = Number.isFinite(before) ? String(before) : 'not limited'
+    report(walk, pointer, 'bound_tightened', `${keyword} was ${was} and would be ${after}.`)
+  }
+  for (const keyword of LOWER) compare(keyword, Math.max, (after, before) => after > before)
+  for (const keyword of UPPER) compare(keyword, Math.min, (after, before) => after < before)
+}
+
+const FORM = ['pattern', 'format', 'multipleOf', 'contentEncoding', 'contentMediaType'] as const
+const RULES = [
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'dependentRequired',
+  'patternProperties',
+  'propertyNames',
+  'contains',
+  'uniqueItems',
+  'prefixItems',
+  'additionalProperties',
+] as const
+
+/** Keywords whose strictness cannot be compared by reading: a rule that is new or different is named as such. */
+function compareOther(old: Schemas, next: Schemas, pointer: string, walk: Walk): void {
+  const values = (facets: Schemas, keyword: string): unknown[] =>
+    facets.flatMap(({ [keyword]: value }) => {
+      const saysNothing = value === undefined || value === false || (value === true && keyword !== 'uniqueItems')
+      return saysNothing ? [] : [value]
+    })
+  const sharedChanged = !sameJson(sharedSchemas(walk.before), sharedSchemas(walk.after))
+  /** Equal words mean something else when a definition they refer to changed. */
+  const isSame = (a: unknown, b: unknown): boolean =>
+    sameJson(a, b) && !(sharedChanged && JSON.stringify(a).includes('"$ref"'))
+  const compare = (keyword: string, what: What): void => {
+    const before = values(old, keyword)
+    const added = values(next, keyword).filter((value) => !before.some((other) => isSame(value, other)))
+    if (added.length === 0) return
+    const was = before.length > 0 ? listed(before) : 'absent'
+    const detail =
+      what === 'form_changed'
+        ? `${keyword} was ${was} and would be ${listed(added)}.`
+        : `"${keyword}" is new or different.`
+    report(walk, pointer, what, detail)
+  }
+  for (const keyword of FORM) compare(keyword, 'form_changed')
+  for (const keyword of RULES) compare(keyword, 'rule_changed')
+  if (next.some(({ items }) => items === false) && !old.some(({ items }) => items === false)) {
+    report(walk, pointer, 'rule_changed', 'Further items are no longer allowed.')
+  }
+}
+
+const sharedSchemas = ({ root }: SchemaTree): unknown => (isObject(root) ? root['$defs'] : undefined)
+
+function compareMembers(
+  old: Schemas,
+  next: Schemas,
+  oldFacets: Schemas,
+  newFacets: Schemas,
+  pointer: string,
+  walk: Walk,
+) {
+  const namesOf = (facets: Schemas) =>
+    new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
+  const isClosed = (facets: Schemas) => facets.some((facet) => facet['additionalProperties'] === false)
+  const oldNames = namesOf(oldFacets)
+  const newNames = namesOf(newFacets)
+  if (isClosed(newFacets) && !isClosed(oldFacets)) {
+    report(walk, pointer, 'members_closed', 'Members that are not declared are no longer allowed.')
+  }
+  for (const name of new Set([...oldNames, ...newNames, ...requiredOf(newFacets)])) {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const was = walk.before.memberOf(old, name)
+    const is = walk.after.memberOf(next, name)
+    if (is.required && !was.required) {
+      const isNew = !oldNames.has(name)
+      const detail = isNew
+        ? 'It is new, and every entry must have it.'
+        : 'It was optional, and every entry must have it.'
+      report(walk, at, isNew ? 'member_added_required' : 'member_now_required', detail)
+    }
+    if (oldNames.has(name) && !newNames.has(name)) {
+      const kept = isClosed(newFacets) ? 'entries that have it would be refused' : 'it would no longer be checked'
+      report(walk, at, 'member_removed', `It is no longer declared: ${kept}.`)
+    }
+    if (!oldNames.has(name) && newNames.has(name) && !isClosed(oldFacets)) {
+      report(walk, at, 'rule_changed', 'It was allowed without being declared, and would now be checked.')
+    }
+    if (oldNames.has(name) && newNames.has(name)) compareValues(was.schemas, is.schemas, at, walk)
+  }
+}
+
+const requiredOf = (facets: Schemas): string[] =>
+  facets.flatMap(({ required }) => (Array.isArray(required) ? (required as string[]) : []))
+
+function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeChange[]): void {
+  for (const pointer of new Set([...Object.keys(old.fields), ...Object.keys(next.fields)])) {
+    const before: Partial<Field> = old.fields[pointer] ?? {}
+    const after: Partial<Field> = next.fields[pointer] ?? {}
+    if (!sameJson(before.order, after.order) && !isExtendedOrder(before.order, after.order)) {
+      const detail = `The order of severity was ${orderText(before.order)} and would be ${orderText(after.order)}.`
+      changes.push({ pointer, what: 'order_changed', detail })
+    }
+    if (before.unit !== after.unit) {
+      const detail = `The unit was ${before.unit ?? 'not given'} and would be ${after.unit ?? 'not given'}.`
+      changes.push({ pointer, what: 'unit_changed', detail })
+    }
+    if (before.personal !== after.personal) {
+      const detail = after.personal ? 'It would be personal data.' : 'It would no longer be personal data.'
+      changes.push({ pointer, what: 'personal_changed', detail })
+    }
+  }
+}
+
+/** New values may be put in anywhere as long as the old ones keep their order among each other. */
+function isExtendedOrder(before: Field['order'], after: Field['order']): boolean {
+  if (!Array.isArray(before) || !Array.isArray(after)) return false
+  return sameJson(
+    after.filter((value) => before.includes(value)),
+    before,
+  )
+}
+
+const orderText = (order: Field['order']): string =>
+  order === undefined ? 'not declared' : Array.isArray(order) ? order.join(' < ') : order.replaceAll('_', ' ')

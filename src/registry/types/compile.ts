@@ -1,0 +1,133 @@
+/**
+ * A dataset type made ready for use: normalise, validate, key, canonical text and hash of one entry. The definition must
+ * have passed `checkDefinition`; a tenant's own type is compiled only inside the bounded worker (type-runner.ts).
+ */
+import type { Entry } from '../adapter.ts'
+import { entryHash } from '../content/hashes.ts'
+import { escapeStep, isObject, parsePointer, valueAt } from '../content/pointer.ts'
+import { compileCanonical } from './canonical.ts'
+import type { TypeDefinition } from './definition.ts'
+import { compileSchema } from './engine.ts'
+import { type EntryFault, excerptOf, fault, faultsFrom, titleOf, UNSTORABLE } from './messages.ts'
+import { compileNormaliser } from './normalise.ts'
+
+export type { EntryFault }
+
+export const MAX_KEY_BYTES = 500
+
+/** An entry as it is stored. */
+export interface Prepared {
+  readonly key: string
+  /** Canonical text of the normalised entry. */
+  readonly text: string
+  /** Of that text, hex. */
+  readonly hash: string
+}
+
+export interface CompiledType {
+  /** Everything wrong with a normalised entry, or null. */
+  validate(entry: unknown): EntryFault[] | null
+  normalise(entry: Entry): Entry
+  /** The business key of a valid entry; throws KeyRefused for one that has none. */
+  keyOf(entry: Entry): string
+  canonical(entry: Entry): string
+  /** All of it in one pass: what is stored, or what is wrong. */
+  prepare(entry: unknown): Prepared | EntryFault[]
+}
+
+export class KeyRefused extends Error {
+  readonly fault: EntryFault
+  constructor(fault: EntryFault) {
+    super(fault.message)
+    this.name = 'KeyRefused'
+    this.fault = fault
+  }
+}
+
+export function compileType(definition: TypeDefinition): CompiledType {
+  const { schema, fields } = definition
+  const fits = compileSchema(schema)
+  const normalise = compileNormaliser(schema)
+  const canonical = compileCanonical(schema)
+  const keyOf = compileKey(definition)
+
+  /** Key and text of a normalised entry, or what is wrong with it. */
+  const read = (entry: unknown): Omit<Prepared, 'hash'> | EntryFault[] => {
+    if (!fits(entry)) return faultsFrom(fits.errors ?? [], entry, fields)
+    try {
+      return { key: keyOf(entry as Entry), text: canonical(entry as Entry) }
+    } catch (error) {
+      if (error instanceof KeyRefused) return [error.fault]
+      if (!(error instanceof TypeError)) throw error
+      const faults = unstorable(entry, '', definition)
+      return faults.length > 0 ? faults : [fault('not_json', '', 'The entry is not plain JSON data.')]
+    }
+  }
+
+  return {
+    normalise,
+    keyOf,
+    canonical,
+    validate(entry) {
+      const result = read(entry)
+      return Array.isArray(result) ? result : null
+    },
+    prepare(given) {
+      const result = read(isObject(given) ? normalise(given) : given)
+      return Array.isArray(result) ? result : { key: result.key, text: result.text, hash: entryHash(result.text) }
+    },
+  }
+}
+
+type KeyPart = (entry: Entry) => unknown
+
+function compileKey(definition: TypeDefinition): (entry: Entry) => string {
+  const pointers = definition.key_pointers
+  const parts = pointers.map((pointer): KeyPart => {
+    const steps = parsePointer(pointer)
+    const [name] = steps
+    return steps.length === 1 ? (entry) => entry[name as string] : (entry) => valueAt(entry, steps)
+  })
+  const refuse = (code: string, message: string): never => {
+    throw new KeyRefused({ code, pointer: pointers.length === 1 ? (pointers[0] as string) : '', message })
+  }
+  const textOf = (value: unknown): string => {
+    if (typeof value === 'string') return value
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    return refuse('key_missing', `The entry has no key: ${pointers.join(', ')} must be text, a number, true or false.`)
+  }
+  const bounded = (key: string): string => {
+    // A UTF-16 unit takes three bytes at most, so short keys need no counting.
+    if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
+      refuse(
+        'key_too_long',
+        `The key of an entry may have ${MAX_KEY_BYTES} bytes; this one has ${Buffer.byteLength(key)}.`,
+      )
+    }
+    return key === ''
+      ? refuse('key_empty', `${titleOf(pointers[0] as string, definition.fields)} is the key and must not be empty.`)
+      : key
+  }
+  const [only] = parts
+  if (parts.length === 1 && only) return (entry) => bounded(textOf(only(entry)))
+  return (entry) => bounded(parts.map((part) => escapePart(textOf(part(entry)))).join('|'))
+}
+
+/** With the separator escaped, different parts never make the same key. */
+const escapePart = (part: string): string => (/[\\|]/.test(part) ? part.replaceAll(/[\\|]/g, '\\$&') : part)
+
+/** Text that is valid for JSON Schema but cannot be stored. */
+function unstorable(value: unknown, pointer: string, definition: TypeDefinition): EntryFault[] {
+  if (typeof value === 'string' && value.search(UNSTORABLE) !== -1) {
+    const found = excerptOf(value, pointer, definition.fields)
+    const ending = found === null ? '.' : `; found ${found}.`
+    const message = `${titleOf(pointer, definition.fields)} holds a character that cannot be stored${ending}`
+    return [fault('unstorable_text', pointer, message)]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    const at = `${pointer}/${escapeStep(name)}`
+    if (name.search(UNSTORABLE) === -1) return unstorable(member, at, definition)
+    return [fault('unstorable_text', at, 'A member name holds a character that cannot be stored.')]
+  })
+}

@@ -1,0 +1,215 @@
+/**
+ * What a dataset type is: the schema of one entry, its business key, rules over the whole list and what each field means.
+ * `checkDefinition` names everything that is wrong with one; it may only be compiled when nothing is.
+ */
+import { faultsOf } from '../../kernel/http/validation.ts'
+import { closed, integer, listOf, Slug, type Static, Type, text } from '../../kernel/schema.ts'
+import { compileType } from './compile.ts'
+import { metaErrors } from './engine.ts'
+import { type Fault, limitFaults } from './schema-limits.ts'
+import { type Kind, SchemaTree } from './schema-tree.ts'
+
+export type { Fault }
+
+const Pointer = (options: Record<string, unknown> = {}) =>
+  Type.String({ pattern: '^(?:/(?:[^~/\\u0000]|~[01])*)+$', minLength: 2, maxLength: 500, ...options })
+
+const FieldSchema = closed({
+  title: text(120, { description: 'What people call it; error messages use it.' }),
+  unit: Type.Optional(text(40)),
+  description: Type.Optional(text(2000)),
+  order: Type.Optional(
+    Type.Unsafe<string[] | 'higher_is_stricter' | 'lower_is_stricter'>({
+      description: 'Which value is stricter: all values, least severe first, or the direction of a number.',
+      anyOf: [
+        { type: 'array', items: { type: 'string', maxLength: 200 }, minItems: 2, maxItems: 100, uniqueItems: true },
+        { type: 'string', enum: ['higher_is_stricter', 'lower_is_stricter'] },
+      ],
+    }),
+  ),
+  personal: Type.Optional(
+    Type.Literal(true, { description: 'Personal data: its values are never repeated in messages.' }),
+  ),
+})
+
+const ListRulesSchema = closed({
+  min_items: Type.Optional(integer(0, 10_000_000)),
+  max_items: Type.Optional(integer(0, 10_000_000)),
+  unique: Type.Optional(
+    listOf(listOf(Pointer(), 5, { minItems: 1 }), 10, {
+      description: 'Sets of members that no two entries may have alike.',
+    }),
+  ),
+  contiguous: Type.Optional(
+    closed(
+      {
+        from: Pointer(),
+        to: Pointer(),
+        start: Type.Optional(Type.Number({ description: 'Where the first band begins.' })),
+        end: Type.Optional(Type.Number({ description: 'Where the last band ends.' })),
+        step: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            description:
+              'How far the next band begins after the end of the one before; 1 for whole numbers with both ends included. Default 0.',
+          }),
+        ),
+      },
+      { description: 'The entries are bands without gap or overlap.' },
+    ),
+  ),
+})
+
+export const TypeDefinitionSchema = closed({
+  type_key: Slug(),
+  type_version: integer(1, 1_000_000),
+  title: text(200),
+  description: text(4000),
+  schema: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description: 'JSON Schema 2020-12 of one entry.',
+  }),
+  key_pointers: listOf(Pointer(), 5, {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'JSON pointers of the required scalar members that make the business key.',
+  }),
+  list_rules: ListRulesSchema,
+  fields: Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
+    type: 'object',
+    description: 'By JSON pointer; `*` stands for any element of an array.',
+    propertyNames: Pointer(),
+    additionalProperties: FieldSchema,
+    maxProperties: 500,
+  }),
+  examples: Type.Unsafe<Record<string, unknown>[]>({
+    type: 'array',
+    items: { type: 'object' },
+    minItems: 1,
+    maxItems: 50,
+  }),
+})
+
+export type TypeDefinition = Static<typeof TypeDefinitionSchema>
+export type Field = Static<typeof FieldSchema>
+export type ListRules = Static<typeof ListRulesSchema>
+
+/** Everything wrong with a definition, each with a pointer into it; empty when it can be used. */
+export function checkDefinition(definition: unknown): Fault[] {
+  const shape = faultsOf('body', TypeDefinitionSchema, definition)
+  if (shape.length > 0) {
+    return shape.map(({ pointer, detail }) => ({
+      code: 'definition_invalid',
+      pointer: pointer?.slice(1) ?? '',
+      message: `${detail}.`,
+    }))
+  }
+  const def = definition as TypeDefinition
+  const schema = schemaFaults(def.schema)
+  if (schema.length > 0) return schema
+
+  const tree = new SchemaTree(def.schema)
+  const members = [...keyFaults(def, tree), ...fieldFaults(def, tree), ...ruleFaults(def, tree)]
+  return members.length > 0 ? members : exampleFaults(def)
+}
+
+function schemaFaults(schema: Record<string, unknown>): Fault[] {
+  const limits = limitFaults(schema).map((fault) => ({ ...fault, pointer: `/schema${fault.pointer}` }))
+  if (limits.length > 0) return limits
+  const meta = metaErrors(schema).map(({ instancePath, message }) => ({
+    code: 'schema_invalid',
+    pointer: `/schema${instancePath}`,
+    message: `This is not valid JSON Schema 2020-12: ${message ?? 'it breaks the meta-schema'}.`,
+  }))
+  if (meta.length > 0) return meta
+  if (onlyKinds(new SchemaTree(schema).kindsOf(schema), ['object'])) return []
+  const message = 'An entry is an object: the schema must say "type": "object".'
+  return [{ code: 'schema_not_object', pointer: '/schema/type', message }]
+}
+
+const onlyKinds = (kinds: ReadonlySet<Kind>, allowed: readonly Kind[]): boolean =>
+  kinds.size > 0 && [...kinds].every((kind) => allowed.includes(kind))
+
+function keyFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
+  return def.key_pointers.flatMap((key, index) => {
+    const refuse = (code: string, message: string): Fault[] => [{ code, pointer: `/key_pointers/${index}`, message }]
+    const member = tree.memberAt(key)
+    if (!member) return refuse('key_missing', `The schema declares no member ${key} in every entry.`)
+    if (!member.required) return refuse('key_not_required', `${key} is part of the key, so it must be required.`)
+    if (onlyKinds(tree.kindsOfAll(member.schemas), ['string', 'number', 'boolean'])) return []
+    return refuse('key_not_scalar', `${key} is part of the key: its type must be string, number, integer or boolean.`)
+  })
+}
+
+function fieldFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
+  return Object.entries(def.fields).flatMap(([pointer, field]) => {
+    const at = `/fields/${pointer.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const schemas = tree.fieldAt(pointer)
+    if (schemas.length === 0) {
+      return [{ code: 'field_unknown', pointer: at, message: `The schema declares no member ${pointer}.` }]
+    }
+    const message = orderFault(field, schemas, tree)
+    return message === null ? [] : [{ code: 'order_invalid', pointer: `${at}/order`, message }]
+  })
+}
+
+function orderFault(field: Field, schemas: readonly Readonly<Record<string, unknown>>[], tree: SchemaTree) {
+  const { order } = field
+  if (order === undefined) return null
+  if (!Array.isArray(order)) {
+    const numeric = schemas.every((schema) => onlyKinds(tree.kindsOf(schema), ['number', 'null']))
+    return numeric ? null : `"${order}" is for numbers.`
+  }
+  const lists = schemas
+    .flatMap((schema) => tree.facetsOf(schema))
+    .flatMap(({ enum: values }) => (values ? [values] : []))
+  const values = new Set(lists.flat().filter((value) => value !== null))
+  if (values.size === 0) return 'An order by values needs an "enum" in the schema.'
+  const missing = [...values].filter((value) => !order.includes(value as string))
+  const extra = order.filter((value) => !values.has(value))
+  if (missing.length > 0) return `The order leaves out ${missing.map((value) => JSON.stringify(value)).join(', ')}.`
+  return extra.length > 0
+    ? `The schema does not allow ${extra.map((value) => JSON.stringify(value)).join(', ')}.`
+    : null
+}
+
+function ruleFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
+  const { min_items, max_items, unique = [], contiguous } = def.list_rules
+  const faults: Fault[] = []
+  const refuse = (pointer: string, message: string): void => {
+    faults.push({ code: 'list_rule_invalid', pointer: `/list_rules${pointer}`, message })
+  }
+  if (min_items !== undefined && max_items !== undefined && min_items > max_items) {
+    refuse('/max_items', 'max_items is less than min_items.')
+  }
+  unique.forEach((pointers, set) => {
+    pointers.forEach((pointer, index) => {
+      if (tree.fieldAt(pointer).length > 0 && !pointer.split('/').includes('*')) return
+      refuse(`/unique/${set}/${index}`, `The schema declares no member ${pointer}.`)
+    })
+  })
+  if (!contiguous) return faults
+  for (const side of ['from', 'to'] as const) {
+    const schemas = tree.fieldAt(contiguous[side])
+    const numeric = schemas.length > 0 && schemas.every((schema) => onlyKinds(tree.kindsOf(schema), ['number', 'null']))
+    if (!numeric) refuse(`/contiguous/${side}`, `${contiguous[side]} must be declared as a number.`)
+  }
+  return faults
+}
+
+function exampleFaults(def: TypeDefinition): Fault[] {
+  let compiled: ReturnType<typeof compileType>
+  try {
+    compiled = compileType(def)
+  } catch (error) {
+    const message = `The validator refuses the schema: ${error instanceof Error ? error.message : String(error)}.`
+    return [{ code: 'schema_refused', pointer: '/schema', message }]
+  }
+  return def.examples.flatMap((example, index) =>
+    (compiled.validate(compiled.normalise(example)) ?? []).map(({ pointer, message }) => ({
+      code: 'example_invalid',
+      pointer: `/examples/${index}${pointer}`,
+      message,
+    })),
+  )
+}

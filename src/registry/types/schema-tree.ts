@@ -1,0 +1,218 @@
+/**
+ * A type's JSON Schema as a tree: its subschemas by pointer, local references resolved, and what it says about a member of
+ * an entry (declared, required, of which kinds). It reads schemas, it does not judge them.
+ */
+import { escapeStep, isObject, parsePointer, pointerOf } from '../content/pointer.ts'
+
+export type SchemaObject = Readonly<Record<string, unknown>>
+
+const ONE_SCHEMA = [
+  'items',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'if',
+  'then',
+  'else',
+  'not',
+  'contentSchema',
+] as const
+const SCHEMA_LIST = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
+const SCHEMA_MAP = ['properties', 'patternProperties', 'dependentSchemas', '$defs'] as const
+
+/** The direct subschemas of a schema, each with its pointer from there. */
+export function* subschemasOf(schema: SchemaObject): Generator<[pointer: string, subschema: unknown]> {
+  for (const keyword of ONE_SCHEMA) {
+    if (Object.hasOwn(schema, keyword)) yield [`/${keyword}`, schema[keyword]]
+  }
+  for (const keyword of SCHEMA_LIST) {
+    const list = schema[keyword]
+    if (Array.isArray(list)) yield* list.map((item, at): [string, unknown] => [`/${keyword}/${at}`, item])
+  }
+  for (const keyword of SCHEMA_MAP) {
+    const map = schema[keyword]
+    if (!isObject(map)) continue
+    for (const name of Object.keys(map)) yield [`/${keyword}/${escapeStep(name)}`, map[name]]
+  }
+}
+
+/** Subschemas that judge the same value as the schema itself, where they apply at all. */
+function* branchesOf(schema: SchemaObject): Generator<unknown> {
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    if (Array.isArray(schema[keyword])) yield* schema[keyword]
+  }
+  for (const keyword of ['if', 'then', 'else'] as const) {
+    if (Object.hasOwn(schema, keyword)) yield schema[keyword]
+  }
+  if (isObject(schema['dependentSchemas'])) yield* Object.values(schema['dependentSchemas'])
+}
+
+export type Kind = 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array'
+const ALL_KINDS: readonly Kind[] = ['string', 'number', 'boolean', 'null', 'object', 'array']
+
+export function kindOf(value: unknown): Kind {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as Kind
+}
+
+/** What the schema says about one member. */
+export interface Member {
+  /** Every schema that is declared for it. */
+  readonly schemas: readonly SchemaObject[]
+  /** Every entry that has the parent has it. */
+  readonly required: boolean
+}
+
+export class SchemaTree {
+  readonly root: unknown
+  /** Subschemas by their pointer; the root is ''. */
+  readonly nodes = new Map<string, unknown>()
+  private readonly pointers = new Map<unknown, string>()
+  private readonly anchors = new Map<string, unknown>()
+
+  constructor(root: unknown) {
+    this.root = root
+    this.collect(root, '')
+  }
+
+  private collect(node: unknown, pointer: string): void {
+    this.nodes.set(pointer, node)
+    if (!isObject(node)) return
+    this.pointers.set(node, pointer)
+    if (typeof node['$anchor'] === 'string') this.anchors.set(node['$anchor'], node)
+    for (const [step, subschema] of subschemasOf(node)) this.collect(subschema, pointer + step)
+  }
+
+  pointerTo(node: SchemaObject): string {
+    return this.pointers.get(node) ?? ''
+  }
+
+  /** The subschema a local `$ref` names; undefined when there is none, also when it names something that is no schema. */
+  resolve(ref: string): unknown {
+    if (!ref.startsWith('#')) return undefined
+    let fragment: string
+    try {
+      fragment = decodeURIComponent(ref.slice(1))
+    } catch {
+      return undefined
+    }
+    return fragment === '' || fragment.startsWith('/') ? this.nodes.get(fragment) : this.anchors.get(fragment)
+  }
+
+  /** The schema and everything that holds together with it: references and allOf. */
+  facetsOf(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
+    if (!isObject(node) || seen.has(node)) return [...seen]
+    seen.add(node)
+    if (typeof node['$ref'] === 'string') this.facetsOf(this.resolve(node['$ref']), seen)
+    if (Array.isArray(node['allOf'])) for (const part of node['allOf']) this.facetsOf(part, seen)
+    return [...seen]
+  }
+
+  /** The facets and every alternative that may apply. */
+  private reachOf(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
+    for (const facet of this.facetsOf(node)) {
+      if (seen.has(facet)) continue
+      seen.add(facet)
+      for (const branch of branchesOf(facet)) this.reachOf(branch, seen)
+    }
+    return [...seen]
+  }
+
+  /** What certainly holds for member `name` of a value that fits all of `nodes`. */
+  memberOf(nodes: readonly unknown[], name: string): Member {
+    const facets = nodes.flatMap((node) => this.facetsOf(node))
+    return {
+      schemas: facets.flatMap((facet) => declared(facet, name)),
+      required: facets.some(({ required }) => Array.isArray(required) && required.includes(name)),
+    }
+  }
+
+  /** The member at a pointer, following only what every entry has; null when the schema does not declare it. */
+  memberAt(pointer: string): Member | null {
+    let member: Member = { schemas: isObject(this.root) ? [this.root] : [], required: true }
+    for (const step of parsePointer(pointer)) {
+      const next = this.memberOf(member.schemas, step)
+      if (next.schemas.length === 0) return null
+      member = { schemas: next.schemas, required: member.required && next.required }
+    }
+    return member
+  }
+
+  /** Schemas a field pointer may mean, alternatives included; `*` is any element of an array. */
+  fieldAt(pointer: string): readonly SchemaObject[] {
+    let schemas: readonly unknown[] = [this.root]
+    for (const step of parsePointer(pointer)) {
+      const reach = schemas.flatMap((schema) => this.reachOf(schema))
+      const named = reach.flatMap((schema) => declared(schema, step))
+      schemas = named.length === 0 && step === '*' ? reach.flatMap(elementsOf) : named
+    }
+    return schemas.filter(isObject)
+  }
+
+  /** Which kinds of value can fit the schema; when in doubt a kind is included. */
+  kindsOf(node: unknown): Set<Kind> {
+    if (node === false) return new Set()
+    let kinds = new Set(ALL_KINDS)
+    const only = (allowed: Set<Kind>): void => {
+      kinds = new Set([...kinds].filter((kind) => allowed.has(kind)))
+    }
+    for (const facet of this.facetsOf(node)) {
+      const { type, enum: values } = facet
+      if (type !== undefined) only(new Set([type].flat().map((name) => (name === 'integer' ? 'number' : name) as Kind)))
+      if (Array.isArray(values)) only(new Set(values.map(kindOf)))
+      if (Object.hasOwn(facet, 'const')) only(new Set([kindOf(facet['const'])]))
+      for (const keyword of ['anyOf', 'oneOf'] as const) {
+        const branches = facet[keyword]
+        if (Array.isArray(branches)) only(new Set(branches.flatMap((branch) => [...this.kindsOf(branch)])))
+      }
+    }
+    return kinds
+  }
+
+  /** Kinds of value that can fit all of the schemas. */
+  kindsOfAll(schemas: readonly unknown[]): Set<Kind> {
+    const each = schemas.map((schema) => this.kindsOf(schema))
+    return new Set(ALL_KINDS.filter((kind) => each.every((kinds) => kinds.has(kind))))
+  }
+
+  /** A `$ref` chain that comes back to itself without going into the value, or null: validating it would never end. */
+  endlessRef(): string | null {
+    const state = new Map<unknown, 'open' | 'done'>()
+    const visit = (node: unknown): string | null => {
+      if (!isObject(node) || state.get(node) === 'done') return null
+      if (state.get(node) === 'open') return this.pointerTo(node)
+      state.set(node, 'open')
+      const inPlace = [...branchesOf(node), ...(Array.isArray(node['allOf']) ? node['allOf'] : []), node['not']]
+      if (typeof node['$ref'] === 'string') inPlace.push(this.resolve(node['$ref']))
+      for (const next of inPlace) {
+        const found = visit(next)
+        if (found !== null) return found
+      }
+      state.set(node, 'done')
+      return null
+    }
+    for (const node of this.nodes.values()) {
+      const found = visit(node)
+      if (found !== null) return found
+    }
+    return null
+  }
+}
+
+function declared(schema: SchemaObject, name: string): SchemaObject[] {
+  const properties = schema['properties']
+  if (!isObject(properties) || !Object.hasOwn(properties, name)) return []
+  const member = properties[name]
+  // `true` says that the member exists and nothing more.
+  return isObject(member) ? [member] : member === true ? [{}] : []
+}
+
+function elementsOf(schema: SchemaObject): unknown[] {
+  const { items, prefixItems } = schema
+  return [...(isObject(items) ? [items] : []), ...(Array.isArray(prefixItems) ? prefixItems : [])]
+}
+
+// `/aliases/3/name` as field pointers are written, with `*` for the position.
+export const fieldPointer = (steps: readonly string[]): string =>
+  pointerOf(steps.map((step) => (/^(?:0|[1-9][0-9]*)$/.test(step) ? '*' : step)))

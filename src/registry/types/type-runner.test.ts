@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { entryHash } from '../content/hashes.ts'
+import type { TypeDefinition } from './definition.ts'
+import { createTypeRunner, type TypeRunner, type TypeRunnerOptions, TypeUnusable } from './type-runner.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'type-worker-'))
+const script = path.join(folder, 'type-worker.mjs')
+let runner: TypeRunner
+
+/** A worker thread cannot load TypeScript on Node 20, so the test builds it as the release does. */
+beforeAll(async () => {
+  await build({
+    entryPoints: [path.join(import.meta.dirname, 'type-worker.ts')],
+    outfile: script,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
+  })
+})
+afterEach(() => runner.close())
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const start = (options: Partial<TypeRunnerOptions> = {}): TypeRunner => {
+  runner = createTypeRunner({ script, ...options })
+  return runner
+}
+
+const definition: TypeDefinition = {
+  type_key: 'country',
+  type_version: 1,
+  title: 'Country',
+  description: 'A country.',
+  schema: {
+    type: 'object',
+    required: ['code'],
+    properties: { code: { type: 'string', pattern: '^[A-Z]{2}$' }, note: { type: 'string' }, child: { $ref: '#' } },
+  },
+  key_pointers: ['/code'],
+  list_rules: {},
+  fields: { '/code': { title: 'Country code' } },
+  examples: [{ code: 'DE' }],
+}
+/** Two ways into each level: a chain of `depth` members is looked at 2^depth times. */
+const slow: TypeDefinition = {
+  ...definition,
+  schema: {
+    ...definition.schema,
+    anyOf: [
+      { properties: { child: { $ref: '#' } }, required: ['never'] },
+      { properties: { child: { $ref: '#' } }, required: ['neither'] },
+      { required: ['code'] },
+    ],
+  },
+}
+const chain = (depth: number): Record<string, unknown> =>
+  depth === 0 ? { code: 'DE' } : { code: 'DE', child: chain(depth - 1) }
+
+describe('what it answers', () => {
+  test('the faults of a definition', async () => {
+    start()
+    expect(await runner.check(definition)).toEqual([])
+    const faults = await runner.check({ ...definition, key_pointers: ['/none'] })
+    expect(faults).toMatchObject([{ code: 'key_missing', pointer: '/key_pointers/0' }])
+  })
+
+  test('keys, texts and hashes by index, and faults of the others', async () => {
+    start()
+    const result = await runner.validate(definition, [{ note: null, code: ' DE' }, { code: 'x' }, 5])
+    const text = '{"code":"DE"}'
+    expect(result).toMatchObject({
+      keys: ['DE', null, null],
+      texts: [text, null, null],
+      hashes: [entryHash(text), null, null],
+      faults: [
+        { index: 1, faults: [{ message: 'Country code must be two capital letters; found "x".' }] },
+        { index: 2, faults: [{ code: 'wrong_type' }] },
+      ],
+    })
+  })
+
+  test('many calls at once, each its own answer', async () => {
+    start()
+    const codes = ['AA', 'BB', 'CC', 'DD']
+    const results = await Promise.all(codes.map((code) => runner.validate(definition, [{ code }])))
+    expect(results.map(({ keys }) => keys)).toEqual(codes.map((code) => [code]))
+  })
+
+  test('a definition that is wrong', async () => {
+    start()
+    const wrong = { ...definition, schema: { ...definition.schema, $dynamicRef: '#x' } }
+    await expect(runner.validate(wrong, [])).rejects.toMatchObject({
+      code: 'type_unusable',
+      reason: 'definition',
+      faults: [{ code: 'keyword_refused', pointer: '/schema/$dynamicRef' }],
+    })
+  })
+})
+
+describe('what it bounds', () => {
+  test('time: the call is refused, the next one served', async () => {
+    start({ time_limit_ms: 3000 })
+    const [first, second] = await Promise.allSettled([
+      runner.validate(slow, [chain(40)]),
+      runner.validate(definition, [{ code: 'DE' }]),
+    ])
+    expect(first).toMatchObject({ reason: { code: 'type_unusable', reason: 'time' } })
+    expect(second).toMatchObject({ value: { keys: ['DE'] } })
+  })
+
+  test('memory: exhaustion stays in the worker', async () => {
+    start({ heap_limit_mib: 32, time_limit_ms: 60_000 })
+    const large = Array.from({ length: 300_000 }, (_, i) => ({ code: 'DE', note: `${i}`.repeat(20) }))
+    await expect(runner.validate(definition, large)).rejects.toMatchObject({ code: 'type_unusable', reason: 'memory' })
+    expect((await runner.validate(definition, [{ code: 'DE' }])).keys).toEqual(['DE'])
+  })
+
+  test('a check that exceeds a limit is a fault of the definition', async () => {
+    start({ time_limit_ms: 3000 })
+    expect(await runner.check({ ...slow, examples: [chain(40)] })).toMatchObject([{ code: 'type_unusable' }])
+  })
+})
+
+describe('how it ends', () => {
+  test('an aborted call is rejected with the reason, whether it runs or waits', async () => {
+    start({ time_limit_ms: 60_000 })
+    const stop = new AbortController()
+    const running = runner.validate(slow, [chain(60)], stop.signal)
+    const waiting = runner.validate(definition, [{ code: 'DE' }], stop.signal)
+    const other = runner.validate(definition, [{ code: 'FR' }])
+    stop.abort(new Error('not needed any more'))
+    await expect(running).rejects.toThrow('not needed any more')
+    await expect(waiting).rejects.toThrow('not needed any more')
+    expect((await other).keys).toEqual(['FR'])
+    await expect(runner.check(definition, stop.signal)).rejects.toThrow('not needed any more')
+  })
+
+  test('closing rejects what runs, what waits and what comes', async () => {
+    start({ time_limit_ms: 60_000 })
+    const open = Promise.allSettled([runner.validate(slow, [chain(60)]), runner.check(definition)])
+    await runner.close()
+    expect((await open).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(runner.check(definition)).rejects.toThrow('closed')
+  })
+
+  test('a worker that cannot start is not blamed on the type', async () => {
+    start({ script: path.join(folder, 'missing.mjs') })
+    const failed = runner.validate(definition, [])
+    await expect(failed).rejects.toThrow('did not start')
+    await expect(failed).rejects.not.toBeInstanceOf(TypeUnusable)
+  })
+})

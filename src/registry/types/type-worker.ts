@@ -1,0 +1,88 @@
+/**
+ * The inside of the bounded worker: checks and applies types that tenants wrote. It holds nothing but compiled types, so it
+ * can be terminated at any moment; it knows no tenant and no database.
+ */
+import { parentPort } from 'node:worker_threads'
+import { type CompiledType, compileType, type EntryFault } from './compile.ts'
+import { checkDefinition, type Fault, type TypeDefinition } from './definition.ts'
+import { metaErrors } from './engine.ts'
+
+export type Task =
+  | { readonly op: 'check'; readonly definition: unknown }
+  | {
+      readonly op: 'validate'
+      /** Names the definition in the cache. */
+      readonly definition_hash: string
+      readonly definition: TypeDefinition
+      readonly entries: readonly unknown[]
+    }
+
+/** One entry by index: what is stored of it, or null and its faults. */
+export interface Validated {
+  readonly keys: (string | null)[]
+  readonly texts: (string | null)[]
+  readonly hashes: (string | null)[]
+  readonly faults: { readonly index: number; readonly faults: readonly EntryFault[] }[]
+}
+
+export type Answer =
+  | { readonly op: 'ready' }
+  | { readonly op: 'checked'; readonly faults: readonly Fault[] }
+  | { readonly op: 'validated'; readonly result: Validated }
+  | { readonly op: 'unusable'; readonly faults: readonly Fault[] }
+  | { readonly op: 'failed'; readonly message: string }
+
+const MAX_CACHED_TYPES = 50
+
+/** Insertion order is the order of last use. */
+const compiled = new Map<string, CompiledType>()
+
+function typeOf(hash: string, definition: TypeDefinition): CompiledType | readonly Fault[] {
+  const known = compiled.get(hash)
+  if (known) {
+    compiled.delete(hash)
+    compiled.set(hash, known)
+    return known
+  }
+  const faults = checkDefinition(definition)
+  if (faults.length > 0) return faults
+  const type = compileType(definition)
+  compiled.set(hash, type)
+  const [oldest] = compiled.keys()
+  if (compiled.size > MAX_CACHED_TYPES && oldest !== undefined) compiled.delete(oldest)
+  return type
+}
+
+function validate(type: CompiledType, entries: readonly unknown[]): Validated {
+  const result: Validated = { keys: [], texts: [], hashes: [], faults: [] }
+  entries.forEach((entry, index) => {
+    const prepared = type.prepare(entry)
+    const stored = 'key' in prepared ? prepared : null
+    result.keys.push(stored?.key ?? null)
+    result.texts.push(stored?.text ?? null)
+    result.hashes.push(stored?.hash ?? null)
+    if (!('key' in prepared)) result.faults.push({ index, faults: prepared })
+  })
+  return result
+}
+
+function answer(task: Task): Answer {
+  if (task.op === 'check') return { op: 'checked', faults: checkDefinition(task.definition) }
+  const type = typeOf(task.definition_hash, task.definition)
+  if (!('prepare' in type)) return { op: 'unusable', faults: type }
+  return { op: 'validated', result: validate(type, task.entries) }
+}
+
+parentPort?.on('message', (task: Task) => {
+  let reply: Answer
+  try {
+    reply = answer(task)
+  } catch (error) {
+    reply = { op: 'failed', message: error instanceof Error ? error.message : String(error) }
+  }
+  parentPort?.postMessage(reply)
+})
+// The validators of definitions and of schemas are made now, so that the first type's time limit is its own.
+checkDefinition(null)
+metaErrors({})
+parentPort?.postMessage({ op: 'ready' } satisfies Answer)
