@@ -29,6 +29,8 @@ function readSources(): Source[] {
 
 const sources = readSources()
 const moduleOf = (file: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(file)?.[1]
+/** What knows lists and files, but no tenants, no database and no HTTP. */
+const library = /^src\/registry\//
 const order = modules.map(({ name }) => name)
 
 describe('imports', () => {
@@ -46,13 +48,22 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  test('modules import the kernel, themselves, and the doors of modules above them', () => {
+  test('the libraries beside the kernel import only themselves and the kernel', () => {
+    const libraries = sources.filter(({ file }) => library.test(file))
+    expect(libraries.length).toBeGreaterThan(20)
+    const wrong = libraries.flatMap(({ file, imports }) =>
+      imports.filter((to) => !library.test(to) && !to.startsWith('src/kernel/')).map((to) => `${file} → ${to}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('modules import the kernel, the libraries, themselves, and the doors of modules above them', () => {
     const wrong: string[] = []
     for (const { file, imports } of sources) {
       const from = moduleOf(file)
       if (!from) continue
       for (const to of imports) {
-        if (to.startsWith('src/kernel/') || moduleOf(to) === from) continue
+        if (to.startsWith('src/kernel/') || library.test(to) || moduleOf(to) === from) continue
         const other = moduleOf(to)
         const isDoor = other !== undefined && to === `src/modules/${other}/index.ts`
         if (!isDoor || order.indexOf(other) >= order.indexOf(from)) wrong.push(`${file} → ${to}`)
@@ -121,7 +132,9 @@ describe('homes', () => {
   })
 
   test('module folders have the fixed anatomy, and segments belong to their module', () => {
-    const allowed = new Set(['index.ts', 'routes.ts', 'schema.ts', 'queries.ts', 'actions.ts', 'rules.ts', 'jobs.ts'])
+    const allowed = new Set(
+      ['index', 'routes', 'schema', 'queries', 'actions', 'rules', 'jobs', 'canary'].map((name) => `${name}.ts`),
+    )
     const odd = sources.filter(({ file }) => moduleOf(file) && !allowed.has(path.posix.basename(file)))
     expect(odd.map(({ file }) => file)).toEqual([])
     for (const module of modules) {

@@ -203,7 +203,7 @@ async function plantCanary(context: SeedContext, onStep: (text: string) => void)
     await lockSeeding(tx)
     // A module that came with an upgrade has no canary yet, although the others do.
     for (const module of context.modules) {
-      if (await hasRows(tx, module.canary_table)) continue
+      if (module.canary_table === undefined || (await hasRows(tx, module.canary_table))) continue
       onStep(`planting the isolation canary of ${module.name}`)
       await module.canary(tx)
     }

@@ -222,6 +222,6 @@ export interface Module {
    * isolation can be shown on real rows; the isolation tests use it too.
    */
   readonly canary: (tx: Tx) => Promise<void>
-  /** A table that has a row once the canary was planted. */
-  readonly canary_table: string
+  /** A table that has a row once the canary was planted; none where the module has no table. */
+  readonly canary_table?: string
 }

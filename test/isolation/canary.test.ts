@@ -26,6 +26,23 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'audit_run.kind': 'audit_run_kind_ck',
   'change_approval.approved_by': 'change_approval_person_ck',
   'change_request.state': 'change_request_state_ck',
+  'activation.family': 'activation_family_ck',
+  'activation.hash': 'activation_hash_ck',
+  'activation.kind': 'activation_kind_ck',
+  'activation.layer': 'activation_layer_ck',
+  'activation.prev_hash': 'activation_prev_hash_ck',
+  'dataset.family': 'dataset_family_ck',
+  'dataset.overlay_policy': 'dataset_overlay_policy_ck',
+  'dataset.role': 'dataset_role_ck',
+  'dataset.state': 'dataset_state_ck',
+  'dataset_entry.op': 'dataset_entry_op_ck',
+  'dataset_import.state': 'dataset_import_state_ck',
+  'dataset_type.compatibility': 'dataset_type_compatibility_ck',
+  'dataset_type.definition_hash': 'dataset_type_hash_ck',
+  'resolution_receipt.manifest_hash': 'resolution_receipt_hash_ck',
+  'dataset_version.content_hash': 'dataset_version_hash_ck',
+  'dataset_version.origin': 'dataset_version_origin_ck',
+  'dataset_version.state': 'dataset_version_state_ck',
   'job.state': 'job_state_ck',
   'tenant.state': 'tenant_state_ck',
   'tenant_limit.bucket': 'tenant_limit_bucket_ck',
@@ -33,14 +50,34 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'user_account.origin': 'user_account_origin_ck',
   'user_account.state': 'user_account_state_ck',
 }
+/** Names that paths ask for: with these filled too, nothing could be asked for any more. */
+const names = ['list_key', 'type_key']
 /** Tables in which a tenant has no rows, with the constraint that says so. */
-const excludedTables: Readonly<Record<string, string>> = { signing_key: 'signing_key_system_ck' }
+const excludedTables: Readonly<Record<string, string>> = {
+  operator_event: 'operator_event_system_ck',
+  seed_ledger: 'seed_ledger_system_ck',
+  signing_key: 'signing_key_system_ck',
+}
 
 /** Reads of its own rows that do not show the token to its owner, with the reason. */
+const corrupt = 'the stored content no longer fits its hash, and is not given out'
 const blindReads: Readonly<Record<string, string>> = {
+  diffDatasetVersions: corrupt,
+  exportDatasetVersion: corrupt,
+  getAdapter: 'part of the program',
   getAuditExportContent: 'the stored bytes no longer fit their digest, so the download is broken off',
+  getDatasetVersion: corrupt,
+  getExportContent: 'the stored bytes no longer fit their digest, so the download is broken off',
+  getOverlay: corrupt,
+  getProof: corrupt,
+  getReceipt: corrupt,
   listAuditObjectEvents: 'what names the object is filled too',
   listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
+  listDatasetEntries: corrupt,
+  listDependents: 'has no free text',
+  listOperatorEvents: 'shared by all tenants',
+  listSeeds: 'shared by all tenants',
+  resolveEntry: corrupt,
 }
 
 let w: World
@@ -95,7 +132,8 @@ async function fill(narrow: boolean): Promise<void> {
   for (const table of tables) {
     for (const [index, { name, type }] of table.columns.entries()) {
       const filling = fillings[type]
-      if (filling?.narrow === narrow) await fillColumn(table, name, filling.values, `${TOKEN}-${index}`)
+      if (filling?.narrow === narrow && !names.includes(name))
+        await fillColumn(table, name, filling.values, `${TOKEN}-${index}`)
     }
   }
   await superuser.query('commit')
@@ -172,8 +210,8 @@ describe('the sweep is able to find it', () => {
     const blind: string[] = []
     for (const route of reads) {
       const reply = await send(owner, route, exampleOfOwner(route)).catch(() => undefined)
-      if (reply) expect([route.id, reply.status]).toEqual([route.id, 200])
       if (!reply || !answer(reply).includes(TOKEN)) blind.push(route.id)
+      if (reply && !(route.id in blindReads)) expect.soft([route.id, reply.status]).toEqual([route.id, 200])
     }
     expect(blind.sort()).toEqual(Object.keys(blindReads).sort())
   })
@@ -213,7 +251,7 @@ describe('another tenant', () => {
   test("finds it in no answer to the owner's identifiers", async () => {
     for (const route of tenantRoutes) {
       const reply = await send(other, route, { ...exampleOfOwner(route), principal: other.caller })
-      if (route.problems.includes('not_found') && exampleOfOwner(route).params)
+      if (route.problems.includes('not_found') && exampleOfOwner(route).params && !exampleOfOwner(route).shared)
         expect([route.id, reply.status]).toEqual([route.id, 404])
       look(route.id, answer(reply))
     }

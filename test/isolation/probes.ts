@@ -27,7 +27,8 @@ interface Probe {
 }
 
 const NONE_OR_REFUSED = [0, '42501', 'PB002'] as const
-const REFUSED = ['42501'] as const
+/** Triggers that keep the order of versions and activations look before the wall does. */
+const REFUSED = ['42501', 'PB002', 'PB003', 'PB004'] as const
 
 function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeTenants): Probe[] {
   const name = `app.${table.name}`
@@ -72,7 +73,7 @@ function probesOf(table: Table, row: Row, { victim, attacker, newcomer }: ProbeT
       as: newcomer,
       text: insertSql(table),
       values: [{ ...row, tenant_id: newcomer }],
-      safe: ['23503', '42501'],
+      safe: ['23503', '23514', ...REFUSED],
     })),
     { name: 'read for nobody', as: null, text: `select 1 from ${name}`, safe: [0] },
     { name: 'change for nobody', as: null, text: touch, safe: NONE_OR_REFUSED },

@@ -64,7 +64,7 @@ export class ExampleTenant {
   readonly user = once(() => this.newUser())
   async newUser(): Promise<string> {
     const email = `${uuidv7()}@example.com`
-    return (await this.#make('POST /users', { body: { name: 'Ada', email, roles: ['viewer'] } })).user_id
+    return (await this.make('POST /users', { body: { name: 'Ada', email, roles: ['viewer'] } })).user_id
   }
 
   /** Has been used, so that its usage has something to show. */
@@ -76,14 +76,14 @@ export class ExampleTenant {
     return key
   })
   async newKey(): Promise<{ key_id: string; secret: string }> {
-    const made = await this.#make('POST /api-keys', { body: { name: 'machine', roles: ['service'] } })
+    const made = await this.make('POST /api-keys', { body: { name: 'machine', roles: ['service'] } })
     return { key_id: made.key.key_id, secret: made.secret }
   }
 
   readonly upload = once(() => this.newUpload())
   async newUpload(): Promise<string> {
     const headers = { 'content-type': 'application/octet-stream' }
-    return (await this.#make('POST /uploads?file_name=example.bin', { payload: 'bytes', headers })).upload_id
+    return (await this.make('POST /uploads?file_name=example.bin', { payload: 'bytes', headers })).upload_id
   }
 
   readonly job = once(() => this.newJob())
@@ -93,24 +93,24 @@ export class ExampleTenant {
 
   readonly endedJob = once(() => this.newEndedJob())
   async newEndedJob(): Promise<string> {
-    return (await this.#make(`POST /jobs/${await this.newJob()}/cancel`)).job_id
+    return (await this.make(`POST /jobs/${await this.newJob()}/cancel`)).job_id
   }
 
   readonly changeRequest = once(() => this.newChangeRequest('compliance_officer'))
   /** Proposed by `author`, to be decided by somebody else with the role; afterwards nothing is governed again. */
   async newChangeRequest(role: Role): Promise<string> {
     const user_id = await this.newUser()
-    const govern = (rules: object[]) => this.#make('PUT /tenant/approval-policy', { body: { rules } })
+    const govern = (rules: object[]) => this.make('PUT /tenant/approval-policy', { body: { rules } })
     await govern([{ action: 'roles', approvers: 1, role }])
     const token = await this.token(allRoles, this.author)
-    const proposed = await this.#make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
+    const proposed = await this.make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
     await govern([])
     return proposed.cr_id
   }
 
   readonly auditEvent = once(async () => {
     await this.user()
-    return (await this.#make('GET /audit/events?limit=1')).items[0].event_id as string
+    return (await this.make('GET /audit/events?limit=1')).items[0].event_id as string
   })
 
   /** An export with its file, or a verification with its report, run to the end. */
@@ -120,20 +120,25 @@ export class ExampleTenant {
     verification: once(() => this.#runAudit('verify')),
   }
   async #runAudit(path: 'exports' | 'verify'): Promise<string> {
-    const job = await this.#make(`POST /audit/${path}`, { body: {} })
-    const runner = this.w.runtime.createRunner(2)
-    runner.start()
-    try {
-      for (let state = job.state; state === 'queued' || state === 'running'; ) {
-        state = (await this.#make(`GET /jobs/${job.job_id}?wait=8`)).state
-      }
-    } finally {
-      await runner.stop(5000)
-    }
+    const job = await this.make(`POST /audit/${path}`, { body: {} })
+    await this.ran(job)
     return job.resource.split('/').at(-1)
   }
 
-  async #make(at: string, options: CallOptions = {}) {
+  /** Runs what is queued until the job has ended, and gives its end. */
+  async ran(job: { job_id: string; state: string }): Promise<Record<string, unknown>> {
+    const runner = this.w.runtime.createRunner(2)
+    runner.start()
+    try {
+      let now = job
+      while (now.state === 'queued' || now.state === 'running') now = await this.make(`GET /jobs/${job.job_id}?wait=8`)
+      return now
+    } finally {
+      await runner.stop(5000)
+    }
+  }
+
+  async make(at: string, options: CallOptions = {}) {
     const reply = await this.w.call(at, { token: await this.token(), ...options })
     if (reply.status >= 300) throw new Error(`${at} answered ${reply.status} ${reply.text}`)
     return reply.json

@@ -6,6 +6,7 @@
 import type { Role } from '../../src/kernel/auth/roles.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import type { ExampleTenant, Person } from './example-tenant.ts'
+import { referenceData } from './registry-fixtures.ts'
 
 export interface Example {
   readonly params?: Readonly<Record<string, string>>
@@ -13,13 +14,15 @@ export interface Example {
   readonly body?: unknown
   /** Sent as application/octet-stream instead of a JSON body. */
   readonly bytes?: string
+  /** What the path names is shared by all tenants. */
+  readonly shared?: true
   /** Where not everybody with the role may do it. */
   readonly principal?: Person
 }
 
 /** `role` is what the caller will hold, for operations that decide by more than the route's list of roles. */
 export type Fixture = (t: ExampleTenant, role: Role) => Example | Promise<Example>
-type Fixtures = Readonly<Record<string, Fixture>>
+export type Fixtures = Readonly<Record<string, Fixture>>
 
 const plain: Fixture = () => ({})
 const userOf = async (t: ExampleTenant) => ({ user_id: await t.user() })
@@ -107,4 +110,13 @@ const audit: Fixtures = {
   listAuditCheckpoints: plain,
 }
 
-export const fixtures: Fixtures = { ...system, ...auth, ...access, ...tenant, ...changeRequests, ...jobs, ...audit }
+export const fixtures: Fixtures = {
+  ...system,
+  ...auth,
+  ...access,
+  ...tenant,
+  ...changeRequests,
+  ...jobs,
+  ...audit,
+  ...referenceData,
+}

@@ -17,8 +17,8 @@ import { type Log, silentLog } from '../../src/kernel/log.ts'
 import type { Module } from '../../src/kernel/route.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
-import { threadsDir } from './threads.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
+import { threadsDir } from './threads.ts'
 
 export interface WorldOptions {
   readonly jobs?: readonly JobKind[]
@@ -45,6 +45,7 @@ export interface Reply {
   readonly status: number
   readonly headers: Record<string, string | string[] | number | undefined>
   readonly text: string
+  readonly bytes: Buffer
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into replies whose shape they assert.
   readonly json: any
 }
@@ -160,6 +161,7 @@ export async function world(options: WorldOptions = {}) {
       status: reply.statusCode,
       headers: reply.headers,
       text: reply.body,
+      bytes: reply.rawPayload,
       json: isJson ? reply.json() : undefined,
     }
   }

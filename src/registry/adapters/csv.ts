@@ -9,7 +9,10 @@ import { readTable } from './table.ts'
 /** Options of every adapter that reads text. */
 export const textOptions = {
   max_expanded_bytes: Type.Optional(
-    integer(1, 16 * 1024 ** 3, { default: MAX_EXPANDED_BYTES, description: 'Most bytes the source may unpack to.' }),
+    integer(1, 16 * 1024 ** 3, {
+      default: MAX_EXPANDED_BYTES,
+      description: 'Most bytes the source may have, unpacked.',
+    }),
   ),
 }
 

@@ -1,4 +1,5 @@
 /** How the types of shipped adapters are written down: a definition the registry can publish as it is. */
+import { Type } from '../../kernel/schema.ts'
 import type { TypeDefinition } from '../types/definition.ts'
 
 export type EntryType = TypeDefinition
@@ -18,3 +19,7 @@ export function entryType({ titles, schema, ...rest }: Written): EntryType {
     fields: Object.fromEntries(Object.entries(titles).map(([pointer, title]) => [pointer, { title }])),
   }
 }
+
+/** Text of a published list. Without the pattern of request bodies: what cannot be stored is refused for every type alike. */
+export const words = (max: number, options: Record<string, unknown> = {}) =>
+  Type.String({ minLength: 1, maxLength: max, ...options })

@@ -1,11 +1,12 @@
 /**
- * Where each value of a flat record goes in an entry and what it is: text, integer, decimal, boolean or date. A value that does
+ * Where each value of a flat record goes in an entry and what it is: text, number, boolean, date or JSON. A value that does
  * not read as what it is said to be is rejected with its column; none is bent to fit.
  */
 
 import { closed, integer, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Entry, Reject, SourceLocation } from '../adapter.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
+import { parseRecord, RecordFault } from '../formats/json-record.ts'
 import { dateFormatPattern, parseDate } from './dates.ts'
 
 const Pointer = Type.String({
@@ -16,10 +17,10 @@ const Pointer = Type.String({
 
 const words = (description: string) => listOf(Type.String({ maxLength: 100 }), 50, { description })
 
+const kinds = ['text', 'integer', 'decimal', 'boolean', 'date', 'json'] as const
+
 const valueOptions = {
-  kind: Type.Optional(
-    oneOf(['text', 'integer', 'decimal', 'boolean', 'date'], { default: 'text', description: 'What the value is.' }),
-  ),
+  kind: Type.Optional(oneOf(kinds, { default: 'text', description: 'What the value is.' })),
   formats: Type.Optional(
     listOf(Type.String({ pattern: dateFormatPattern, maxLength: 20 }), 10, {
       description: 'Formats a date may have, tried in this order, such as DD/MM/YYYY. Default: YYYY-MM-DD.',
@@ -44,6 +45,8 @@ export const MemberMapping = closed({
   from: Type.String({ pattern: '^(/([^~/]|~0|~1)*)+$', maxLength: 500, description: 'JSON pointer into the record.' }),
   pointer: Pointer,
   ...valueOptions,
+  // No default here: without a kind a member keeps whatever it is.
+  kind: Type.Optional(oneOf(kinds, { description: 'What the value is. Default: as it is in the record.' })),
 })
 export type MemberMapping = Static<typeof MemberMapping>
 
@@ -107,6 +110,14 @@ const readers: Record<NonNullable<ValueRules['kind']>, (rules: ValueRules) => Co
     for (const word of false_values) known.set(word.toLowerCase(), false)
     for (const word of true_values) known.set(word.toLowerCase(), true)
     return (value) => known.get(value.toLowerCase()) ?? new Unreadable('is neither yes nor no')
+  },
+  json: () => (value) => {
+    try {
+      return parseRecord(value)
+    } catch (fault) {
+      if (fault instanceof RecordFault) return new Unreadable('is not a JSON text')
+      throw fault
+    }
   },
   date: ({ formats = ['YYYY-MM-DD'] }) => {
     const wanted = formats.join(' or ')
@@ -248,7 +259,7 @@ function stepInto(value: unknown, step: string): unknown {
 
 /** A value that is not text keeps its own type, if that is the one asked for. */
 function typed(value: unknown, kind: NonNullable<ValueRules['kind']>): unknown {
-  if (value === undefined) return undefined
+  if (value === undefined || kind === 'json') return value
   if (kind === 'boolean' && typeof value === 'boolean') return value
   if (kind === 'integer' && Number.isSafeInteger(value)) return value
   if (kind === 'decimal' && typeof value === 'number') return value

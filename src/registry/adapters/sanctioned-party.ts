@@ -2,71 +2,71 @@
  * The one shape all sanctions lists are read into: a person, organisation, vessel or aircraft that a publisher has listed, with
  * every name and detail as published. Lists of values are always there, single values only when the publisher gives them.
  */
-import { CalendarDate, closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
+import { CalendarDate, closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import { parseDate } from './dates.ts'
-import { type EntryType, entryType } from './entry-type.ts'
+import { type EntryType, entryType, words } from './entry-type.ts'
 
 export const PartyName = closed({
-  name: text(2000),
+  name: words(2000),
   /** original-script: the name in the writing it comes from. weak-alias: a nickname too common to match on its own. */
   kind: oneOf(['primary', 'alias', 'weak-alias', 'former', 'original-script']),
-  language: Type.Optional(text(100, { description: 'As published: a code or a word.' })),
-  script: Type.Optional(text(100)),
+  language: Type.Optional(words(100, { description: 'As published: a code or a word.' })),
+  script: Type.Optional(words(100)),
 })
 
 export const BirthDate = closed({
-  text: text(500, { description: 'As published.' }),
+  text: words(500, { description: 'As published.' }),
   date: Type.Optional(CalendarDate({ description: 'Only when the day is exactly known.' })),
   year_from: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Earliest year it can be.' })),
   year_to: Type.Optional(Type.Integer({ minimum: 1000, maximum: 9999, description: 'Latest year it can be.' })),
 })
 
 export const PartyAddress = closed({
-  text: text(5000, { description: 'The whole address on one line.' }),
-  city: Type.Optional(text(500)),
-  postal_code: Type.Optional(text(500)),
-  country: Type.Optional(text(500, { description: 'As published: a code or a name.' })),
+  text: words(5000, { description: 'The whole address on one line.' }),
+  city: Type.Optional(words(500)),
+  postal_code: Type.Optional(words(500)),
+  country: Type.Optional(words(500, { description: 'As published: a code or a name.' })),
 })
 
 export const PartyIdentifier = closed({
-  type: text(500, { description: 'As published: passport, tax number, IMO number …' }),
-  value: text(5000),
-  country: Type.Optional(text(500)),
-  note: Type.Optional(text(5000)),
+  type: words(500, { description: 'As published: passport, tax number, IMO number …' }),
+  value: words(5000),
+  country: Type.Optional(words(500)),
+  note: Type.Optional(words(5000)),
 })
 
 export const Vessel = closed({
-  call_sign: Type.Optional(text(500)),
-  type: Type.Optional(text(500)),
-  flag: Type.Optional(text(500)),
-  owner: Type.Optional(text(1000)),
-  tonnage: Type.Optional(text(100)),
-  gross_registered_tonnage: Type.Optional(text(100)),
+  call_sign: Type.Optional(words(500)),
+  type: Type.Optional(words(500)),
+  flag: Type.Optional(words(500)),
+  owner: Type.Optional(words(1000)),
+  tonnage: Type.Optional(words(100)),
+  gross_registered_tonnage: Type.Optional(words(100)),
 })
 
 export const SanctionedParty = closed({
   source: oneOf(['ofac-sdn', 'ofac-consolidated', 'un-sc', 'uk-hmt', 'eu-fsf', 'us-bis-dpl', 'demo'], {
     description: 'Which list; demo is the fictitious one.',
   }),
-  source_id: text(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
+  source_id: words(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
   kind: oneOf(['person', 'organisation', 'vessel', 'aircraft', 'other']),
-  name: text(2000, { description: 'The primary name.' }),
+  name: words(2000, { description: 'The primary name.' }),
   names: listOf(PartyName, 5000, { minItems: 1 }),
-  gender: Type.Optional(text(100)),
-  titles: listOf(text(2000), 1000),
-  positions: listOf(text(5000), 1000),
+  gender: Type.Optional(words(100)),
+  titles: listOf(words(2000), 1000),
+  positions: listOf(words(5000), 1000),
   birth_dates: listOf(BirthDate, 1000),
-  birth_places: listOf(text(2000), 1000),
-  nationalities: listOf(text(1000), 1000),
+  birth_places: listOf(words(2000), 1000),
+  nationalities: listOf(words(1000), 1000),
   addresses: listOf(PartyAddress, 5000),
   identifiers: listOf(PartyIdentifier, 5000),
-  programmes: listOf(text(1000), 1000, { description: 'Sanctions programmes or regimes.' }),
-  references: listOf(text(2000), 1000, { description: 'Legal acts, notices, numbers of other lists.' }),
+  programmes: listOf(words(1000), 1000, { description: 'Sanctions programmes or regimes.' }),
+  references: listOf(words(2000), 1000, { description: 'Legal acts, notices, numbers of other lists.' }),
   vessel: Type.Optional(Vessel),
   listed_on: Type.Optional(CalendarDate()),
   updated_on: Type.Optional(CalendarDate()),
   expires_on: Type.Optional(CalendarDate()),
-  remarks: Type.Optional(text(100_000)),
+  remarks: Type.Optional(words(100_000)),
 })
 export type SanctionedParty = Static<typeof SanctionedParty>
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { entryHash, keyHash } from './hashes.ts'
-import { bucketBits, createMerkleBuilder, DuplicateKey, type Proof, verifyProof } from './merkle.ts'
+import { bucketHash, entryHash, keyHash, nodeHash, rootHash } from './hashes.ts'
+import { bucketBits, createMerkleBuilder, DuplicateKey, type Pair, type Proof, verifyProof } from './merkle.ts'
 
 fc.configureGlobal({ seed: 6962 })
 
@@ -107,8 +107,12 @@ describe('proofs', () => {
     expect(verifyProof(large.prove('nothing'))).toBe(true)
   })
 
-  const honest = tree.prove('key-1')
+  /** One whose bucket has other keys too. */
+  const honest = many.map(([key]) => tree.prove(key)).find(({ bucket }) => bucket.length > 2) as Proof
   const other = hash('sha256', 'something else', 'hex')
+  const elsewhere = many
+    .map(([key]) => key)
+    .find((key) => keyHash(key).slice(0, 2) !== honest.key_hash.slice(0, 2)) as string
   const forgeries: Record<string, Proof> = {
     'another entry': { ...honest, entry_hash: other },
     'absence of what is there': { ...honest, entry_hash: null },
@@ -122,7 +126,7 @@ describe('proofs', () => {
       entry_hash: other,
       bucket: honest.bucket.map(([key, entry]) => [key, key === honest.key_hash ? other : entry]),
     },
-    'the bucket of another key': { ...tree.prove('key-2'), key_hash: honest.key_hash, entry_hash: null },
+    'the bucket of another key': { ...tree.prove(elsewhere), key_hash: honest.key_hash, entry_hash: null },
     'another root': { ...honest, root: other },
     'another count': { ...honest, count: honest.count + 1 },
     'a count that means other buckets': { ...honest, count: 20_000 },
@@ -134,5 +138,30 @@ describe('proofs', () => {
   test.each(Object.entries(forgeries))('with %s do not', (_, proof) => {
     expect(verifyProof(honest)).toBe(true)
     expect(verifyProof(proof)).toBe(false)
+  })
+
+  /** The root a dishonest publisher would publish for a bucket of his own making. */
+  const withOwnRoot = (proof: Proof): Proof => {
+    const index = Number.parseInt(proof.key_hash.slice(0, 2), 16)
+    const top = proof.siblings.reduce(
+      (hash, sibling, height) => {
+        const beside = Buffer.from(sibling, 'hex')
+        return (index >>> height) & 1 ? nodeHash(beside, hash) : nodeHash(hash, beside)
+      },
+      bucketHash(Buffer.from(proof.bucket.flat().join(''), 'hex')),
+    )
+    return { ...proof, root: rootHash(proof.count, top) }
+  }
+  const own = [honest.key_hash, honest.entry_hash as string] as const
+  const foreign = [keyHash(elsewhere), other] as const
+
+  test.each<[string, readonly Pair[], string | null]>([
+    ['a key twice', [own, [honest.key_hash, other]], own[1]],
+    ['pairs out of order', [...honest.bucket].reverse(), own[1]],
+    ['a key that belongs elsewhere', [own, foreign].sort(), own[1]],
+    ['only keys that belong elsewhere', [foreign], null],
+  ])('of a root made with %s do not', (_, bucket, entry_hash) => {
+    expect(verifyProof(withOwnRoot(honest))).toBe(true)
+    expect(verifyProof(withOwnRoot({ ...honest, bucket, entry_hash }))).toBe(false)
   })
 })

@@ -50,11 +50,11 @@ describe('diff and apply', () => {
     ['no value', [{ op: 'add', path: '/x' }], 'patch_malformed'],
     ['a leading zero', [{ op: 'remove', path: '/list/01' }], 'patch_conflict'],
     ['an index behind the end', [{ op: 'add', path: '/list/3', value: 1 }], 'patch_conflict'],
-    ['a move into itself', [{ op: 'move', from: '/list', path: '/list/0' }], 'patch_conflict'],
+    ['a move into itself', [{ op: 'move', from: '/rows/0', path: '/rows/0/x' }], 'patch_conflict'],
     ['removing the document', [{ op: 'remove', path: '' }], 'patch_conflict'],
     ['a failed test', [{ op: 'test', path: '/list', value: [2, 1] }], 'patch_test_failed'],
   ])('%s is refused', (_, patch, code) => {
-    expect(() => apply({ list: [1, 2] }, patch)).toThrow(expect.objectContaining({ code }))
+    expect(() => apply({ list: [1, 2], rows: [{}, {}] }, patch)).toThrow(expect.objectContaining({ code }))
   })
 })
 

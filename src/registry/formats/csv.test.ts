@@ -24,6 +24,7 @@ describe('records', () => {
     ]
     expect(await fields('a,b\n1,\n')).toEqual(rows)
     expect(await fields('a,b\r\n1,')).toEqual(rows)
+    expect(await fields('a,b\r\r\n"1",\r\r\n')).toEqual(rows)
     for (const delimiter of [';', '\t', '|', '@']) {
       expect(await fields(`a${delimiter}b\n1${delimiter}\n`, { delimiter })).toEqual(rows)
     }

@@ -103,7 +103,7 @@ class CsvScan {
       }
       if (this.quote !== null && quoteAt < at) quoteAt = indexOrEnd(text, this.quote, at)
       if (this.quote === null || quoteAt > end) {
-        const stop = text.charCodeAt(end - 1) === RETURN && end > at ? end - 1 : end
+        const stop = beforeReturns(text, at, end)
         if (stop > at) this.add(records, this.plain(text.slice(at, stop)), end === text.length)
         this.line++
         at = end + 1
@@ -151,7 +151,7 @@ class CsvScan {
       const stop = this.fieldEnd(text, at)
       if (stop === text.length && !this.ended) return -1
       const atLineEnd = stop === text.length || text.charCodeAt(stop) === NEWLINE
-      const bare = text.slice(at, atLineEnd && text.charCodeAt(stop - 1) === RETURN && stop > at ? stop - 1 : stop)
+      const bare = text.slice(at, atLineEnd ? beforeReturns(text, at, stop) : stop)
       if (isQuoted && bare !== '' && misquoted < 0) misquoted = fields.length
       fields.push(value + bare)
       if (atLineEnd) {
@@ -170,7 +170,7 @@ class CsvScan {
     let from = start + 1
     for (;;) {
       const close = text.indexOf(quote, from)
-      if (close < 0 || (close === text.length - 1 && !this.ended)) {
+      if (close < 0) {
         if (!this.ended) return undefined
         const line = this.line + countNewlines(text, 0, start)
         refuseSource(
@@ -192,6 +192,13 @@ class CsvScan {
     }
     return text.length
   }
+}
+
+/** Where a line ends without its carriage returns; a file converted twice has two of them. */
+function beforeReturns(text: string, start: number, end: number): number {
+  let stop = end
+  while (stop > start && text.charCodeAt(stop - 1) === RETURN) stop--
+  return stop
 }
 
 function indexOrEnd(text: string, what: string, from: number): number {

@@ -35,7 +35,7 @@ export async function* unwrap(source: Source, max_expanded_bytes: number): Async
     const head = await readHead(iterator, 4)
     if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzip(resume(head, iterator), max_expanded_bytes)
     else if (isZip(head)) yield* onlyMember(resume(head, iterator), max_expanded_bytes)
-    else yield* resume(head, iterator)
+    else yield* within(resume(head, iterator), max_expanded_bytes)
   } finally {
     await iterator.return?.()
   }
@@ -86,15 +86,8 @@ async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerat
   const stream = createGunzip()
   // Its errors, those of the source included, arrive where the stream is read.
   pipeline(packed, stream, () => {})
-  let bytes = 0
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > max_expanded_bytes) {
-        refuseSource('expansion_limit', `Unpacked, the source is larger than ${max_expanded_bytes} bytes.`)
-      }
-      yield chunk
-    }
+    yield* within(stream, max_expanded_bytes)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'Z_BUF_ERROR') refuseSource('truncated', 'The gzip file ends too early. Download it again.')
@@ -102,6 +95,16 @@ async function* gunzip(packed: Source, max_expanded_bytes: number): AsyncGenerat
     throw error
   } finally {
     stream.destroy()
+  }
+}
+
+async function* within(chunks: AsyncIterable<Buffer>, max_bytes: number): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > max_bytes)
+      refuseSource('expansion_limit', `The source is larger than ${max_bytes} bytes, the most that is read.`)
+    yield chunk
   }
 }
 

@@ -101,7 +101,14 @@ async function* parsePart<T>(
 const local = (name: string): string => name.slice(name.indexOf(':') + 1)
 
 async function parseWhole(part: Member, handlers: Handlers): Promise<void> {
-  for await (const _ of parsePart(part, handlers, () => []));
+  let chars = 0
+  const within = (piece: string): never[] => {
+    chars += piece.length
+    return chars > MAX_PART_CHARS
+      ? refuseSource('source_too_large', `"${part.name}" in the workbook is too large.`)
+      : []
+  }
+  for await (const _ of parsePart(part, handlers, within));
 }
 
 const partOf = (archive: Archive, name: string): Member | undefined =>

@@ -1,18 +1,10 @@
 /** SQL of lists. A tenant sees its own and the shared ones; a key names its own first. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Position } from '../../../kernel/page.ts'
+import type { GuardSettings } from '../versions/rules.ts'
 
 export type Family = 'list' | 'matrix' | 'rule'
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
-
-export interface GuardSettings {
-  readonly min_entries?: number
-  readonly max_entries?: number
-  readonly max_removed_bps?: number
-  readonly max_removed_entries?: number
-  readonly max_changed_bps?: number
-  readonly min_filled_bps?: Record<string, number>
-}
 
 export interface DatasetRow {
   readonly tenant_id: string

@@ -2,7 +2,7 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { entriesOf } from '../versions/actions.ts'
+import { entriesOf, textOf } from '../versions/actions.ts'
 import type { VersionRow } from '../versions/queries.ts'
 
 type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
@@ -15,7 +15,7 @@ export function exportVersion(
   formula_guard: boolean,
 ): AsyncIterable<Buffer> {
   const texts = async function* () {
-    for await (const rows of entriesOf(read, version)) yield rows.map(({ data }) => data as string)
+    for await (const rows of entriesOf(read, version)) yield rows.map(textOf)
   }
   return writeEntries(texts(), type.definition, format, formula_guard)
 }

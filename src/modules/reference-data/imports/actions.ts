@@ -4,6 +4,7 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
+import { mappingOf } from '../../../registry/export.ts'
 import { copyLine } from '../../../registry/import/copy-text.ts'
 import { importInThread } from '../../../registry/import/import-runner.ts'
 import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
@@ -17,6 +18,18 @@ import { allowLongStatements, countStagedDuplicates, listStagedDuplicates } from
 
 export const definitionOf = (type: TypeRow): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
+
+const TABLES = new Set(['csv', 'tsv', 'xlsx'])
+
+/** A table without a stated mapping is read by the members of the type: its headers are their names. */
+export const optionsFor = (
+  adapter_key: string,
+  options: Record<string, unknown>,
+  type: TypeDefinition | null,
+): Record<string, unknown> =>
+  TABLES.has(adapter_key) && type !== null && options['columns'] === undefined && options['header'] !== false
+    ? { ...options, columns: mappingOf(type) }
+    : options
 
 export const readSource = (
   kernel: Pick<Kernel, 'script'>,
@@ -208,7 +221,7 @@ export async function previewSource(
   let totals: ImportTotals | undefined
   const order: ImportOrder = {
     adapter_key,
-    options,
+    options: optionsFor(adapter_key, options, type && definitionOf(type)),
     type: type === null ? anything : definitionOf(type),
     strict: false,
     drop: [],

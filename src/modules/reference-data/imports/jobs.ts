@@ -8,7 +8,7 @@ import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
 import { publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
-import { countsOf, definitionOf, importRows, readSource } from './actions.ts'
+import { countsOf, definitionOf, importRows, optionsFor, readSource } from './actions.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000
@@ -52,7 +52,7 @@ export const datasetImport = defineJob({
       strict: order.strict,
       outputs: readSource(kernel, readUpload(read, row.upload_id as string), {
         adapter_key: row.adapter_key,
-        options: row.options,
+        options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
         type: definitionOf(type),
         strict: order.strict,
         drop: order.drop,

@@ -15,7 +15,7 @@ import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { applyOverlay, type OverlayEntry, policyFault } from '../../../registry/overlay.ts'
 import type { Family } from '../datasets/queries.ts'
 import { findTypeVersion } from '../types/queries.ts'
-import { contentHashOf } from '../versions/actions.ts'
+import { contentHashOf, entryOf } from '../versions/actions.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import { insertReceipt, lockActivationsShared, type PointerRow, type ReceiptRow, resolveLists } from './queries.ts'
 
@@ -52,8 +52,10 @@ export function expectInForce(rows: readonly PointerRow[], keys: readonly string
   const byKey = new Map(rows.map((row) => [row.list_key, row]))
   return keys.map((key) => {
     const row = byKey.get(key)
-    if (!row?.known) return fail('not_found', `There is no list ${key}.`)
-    if (row.via === null) return fail('nothing_in_force', `No version of ${key} was in force then.`)
+    // Of several, say which; a single one is the one that was asked for.
+    const which = keys.length > 1 ? { members: { list_key: key } } : {}
+    if (!row?.known) return fail('not_found', which)
+    if (row.via === null) return fail('nothing_in_force', which)
     return row as Pointer
   })
 }
@@ -156,12 +158,10 @@ async function load(
   return entries
 }
 
-/** An entry whose text no longer has its hash is never given out. */
-function verified(row: EntryRow): { entry: Entry; hash: string } {
-  const hash = row.hash.toString('hex')
-  if (row.data === null || entryHash(row.data) !== hash) fail('content_corrupt')
-  return { entry: JSON.parse(row.data as string) as Entry, hash }
-}
+const verified = (row: EntryRow): { entry: Entry; hash: string } => ({
+  entry: entryOf(row),
+  hash: row.hash.toString('hex'),
+})
 
 const overlays = new WeakMap<Kernel, LRUCache<string, ReadonlyMap<string, OverlayEntry>>>()
 

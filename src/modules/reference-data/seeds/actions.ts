@@ -13,16 +13,11 @@ import { type CompiledType, compileType } from '../../../registry/types/compile.
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { activate } from '../activations/actions.ts'
 import { hasActivations } from '../activations/queries.ts'
-import {
-  type DatasetRow,
-  findSharedDataset,
-  type GuardSettings,
-  insertDataset,
-  type OverlayPolicy,
-} from '../datasets/queries.ts'
+import { type DatasetRow, findSharedDataset, insertDataset, type OverlayPolicy } from '../datasets/queries.ts'
 import { hashOfContent } from '../types/actions.ts'
 import { findType, insertType, type TypeRow } from '../types/queries.ts'
 import { publishStaged, stageRows } from '../versions/actions.ts'
+import type { GuardSettings } from '../versions/rules.ts'
 import { insertLedger, insertOperatorEvent, listSeedHashes } from './queries.ts'
 
 interface SeedVersion {

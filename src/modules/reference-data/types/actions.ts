@@ -6,7 +6,7 @@ import { fail, type ProblemError } from '../../../kernel/problem.ts'
 import { compareTypes } from '../../../registry/types/compatibility.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { createTypeRunner, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
-import { entriesOf } from '../versions/actions.ts'
+import { entriesOf, entryOf } from '../versions/actions.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
 
 const runners = new WeakMap<Kernel, TypeRunner>()
@@ -86,7 +86,7 @@ export async function breaksOf(
   const breaks: TypeBreak[] = []
   for (const { list_key, dataset_id, version } of await read((tx) => listVersionsInForceOfType(tx, type_key))) {
     for await (const rows of entriesOf(read, { tenant_id: scope.tenant_id, dataset_id, version })) {
-      const entries = rows.map(({ data }) => JSON.parse(data as string))
+      const entries = rows.map(entryOf)
       const validated = await typeRunner(kernel).validate(next, entries, signal)
       for (const { index, faults } of validated.faults) {
         for (const { pointer, code, message } of faults) {

@@ -2,9 +2,11 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
+import type { Entry } from '../../../registry/adapter.ts'
+import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
 import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
-import { type DatasetRow, type GuardSettings, lockDataset } from '../datasets/queries.ts'
+import { type DatasetRow, lockDataset } from '../datasets/queries.ts'
 import {
   analyseStage,
   applyDelta,
@@ -20,7 +22,7 @@ import {
   listEntryHashes,
   type VersionRow,
 } from './queries.ts'
-import { type Gate, guardBreaches } from './rules.ts'
+import { type Gate, type GuardSettings, guardBreaches } from './rules.ts'
 
 /** From here on a planner that knows nothing of the staged rows may choose badly. */
 const ANALYSE_FROM = 10_000
@@ -146,6 +148,14 @@ const operationHash = (op: string, hash: string, base_hash: string | null): stri
   builder.add('operation', canonicalJson({ op, hash, base_hash }))
   return builder.finish().root
 }
+
+/** An entry whose text no longer has its hash is never given out, and never quoted. */
+export function textOf({ data, hash }: { readonly data: string | null; readonly hash: Buffer | null }): string {
+  if (data === null || hash === null || entryHash(data) !== hash.toString('hex')) return fail('content_corrupt')
+  return data
+}
+export const entryOf = (row: { readonly data: string | null; readonly hash: Buffer | null }): Entry =>
+  JSON.parse(textOf(row)) as Entry
 
 /** All entries of a version, in key order, a batch at a time. A version never changes, so no transaction spans the batches. */
 export async function* entriesOf(

@@ -103,7 +103,9 @@ export const listEntryHashes = (tx: Tx, of: Of & { version: number }, after: str
 export interface DifferenceRow {
   readonly key: string
   readonly before: string | null
+  readonly before_hash: Buffer | null
   readonly after: string | null
+  readonly after_hash: Buffer | null
 }
 
 /**
@@ -127,7 +129,7 @@ export const listDifferences = (
        select key from app.dataset_entry, span
         where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to > low and v_to <= high and key > $5
           and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')))
-     select t.key, b.data as before, a.data as after
+     select t.key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
        from touched t
        left join app.dataset_entry b on b.tenant_id = $1 and b.dataset_id = $2 and b.key = t.key and b.v_from <= $3 and b.v_to > $3
        left join app.dataset_entry a on a.tenant_id = $1 and a.dataset_id = $2 and a.key = t.key and a.v_from <= $4 and a.v_to > $4

@@ -12,9 +12,10 @@ import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findType } from '../types/queries.ts'
-import { copyStaged, entriesOf, expectHead, publishStaged, treeOf } from './actions.ts'
+import { copyStaged, entriesOf, entryOf, expectHead, publishStaged, treeOf } from './actions.ts'
 import {
   countDifferences,
+  type DifferenceRow,
   findVersion,
   listDifferences,
   listEntries,
@@ -164,7 +165,7 @@ export const versionRoutes = [
     const data: Entry[] = []
     if (whole) {
       for await (const rows of entriesOf((body) => body(tx), version)) {
-        for (const { data: text } of rows) data.push(JSON.parse(text as string) as Entry)
+        for (const row of rows) data.push(entryOf(row))
       }
     }
     return { ...shownVersion(params.list_key, version), data: whole ? data : null }
@@ -222,11 +223,7 @@ export const versionRoutes = [
     const last =
       fits.length > limit ? items.at(-1) : rows.length === count && wanted !== undefined ? rows.at(-1) : undefined
     return {
-      items: items.map(({ key, hash, data }) => ({
-        key,
-        hash: hash.toString('hex'),
-        entry: JSON.parse(data as string),
-      })),
+      items: items.map((row) => ({ key: row.key, hash: row.hash.toString('hex'), entry: entryOf(row) })),
       next_cursor: last ? input.kernel.cursors.encode({ ...bound, position: [last.key] }) : null,
       scanned: wanted === undefined ? items.length : rows.length,
     }
@@ -253,15 +250,13 @@ export const versionRoutes = [
       created_by,
       content_hash,
       provenance,
-      activations: activations
-        .slice(0, 100)
-        .map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
-          activation_id,
-          effective_from,
-          actor,
-          reason,
-          cr_id,
-        })),
+      activations: activations.slice(0, 100).map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
+        activation_id,
+        effective_from,
+        actor,
+        reason,
+        cr_id,
+      })),
     }
   }),
 
@@ -302,7 +297,7 @@ export const versionRoutes = [
       origin: dataset.tenant_id === actor.tenant_id ? ('own' as const) : ('shared' as const),
       key: query.key,
       present: proof.entry_hash !== null,
-      entry: row ? (JSON.parse(row.data as string) as Entry) : null,
+      entry: row ? entryOf(row) : null,
       proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },
     }
   }),
@@ -335,16 +330,17 @@ export const versionRoutes = [
     const limit = query.limit ?? 50
     const prefix = query.key_prefix ?? null
     const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
-    const items = rows.slice(0, limit).map(({ key, before, after: now }) => {
-      const [old, young] = [before && (JSON.parse(before) as Entry), now && (JSON.parse(now) as Entry)]
+    const items = rows.slice(0, limit).map((row) => {
+      const { key } = row
+      const [old, young] = sidesOf(row)
       const op = old ? (young ? ('changed' as const) : ('removed' as const)) : ('added' as const)
       return {
         op,
         key,
-        before: old || null,
-        after: young || null,
+        before: old,
+        after: young,
         changes: old && young ? (changesOf(old, young) as { pointer: string }[]) : [],
-        ...(query.format === 'json-patch' && { patch: diff(old || null, young || null) as never }),
+        ...(query.format === 'json-patch' && { patch: diff(old, young) as never }),
       }
     })
     return {
@@ -358,6 +354,11 @@ export const versionRoutes = [
         rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,
     }
   }),
+]
+
+const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
+  row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
+  row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
 ]
 
 async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
@@ -374,9 +375,10 @@ async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to:
         { after, prefix: null },
         2000,
       )
-      for (const { before, after: now } of rows) {
-        if (!before || !now) continue
-        for (const { pointer } of changesOf(JSON.parse(before), JSON.parse(now))) {
+      for (const row of rows) {
+        const [old, young] = sidesOf(row)
+        if (!old || !young) continue
+        for (const { pointer } of changesOf(old, young)) {
           const field = pointer.replace(/\/\d+(?=\/|$)/g, '/*')
           fields.set(field, (fields.get(field) ?? 0) + 1)
         }

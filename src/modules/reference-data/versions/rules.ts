@@ -1,5 +1,13 @@
 /** Guards: what a new version of a list must keep to, so that a truncated download does not delist thousands of parties. */
-import type { GuardSettings } from '../datasets/queries.ts'
+/** As a list declares them; what it leaves out has a default. */
+export interface GuardSettings {
+  readonly min_entries?: number
+  readonly max_entries?: number
+  readonly max_removed_bps?: number
+  readonly max_removed_entries?: number
+  readonly max_changed_bps?: number
+  readonly min_filled_bps?: Record<string, number>
+}
 
 export interface Gate {
   readonly gate: 'guard' | 'overlay-conflict' | 'stale-base' | 'frozen' | 'referenced-by' | 'impact'

@@ -1,0 +1,255 @@
+/** Imports: from a file to a version, every bad row named, guards, privacy, cancel, and back out again with the same hash. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { type World, world } from '../../../test/support/world.ts'
+
+let w: World
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+const type = {
+  title: 'Party',
+  description: 'A party with a name.',
+  schema: {
+    type: 'object',
+    properties: {
+      code: { type: 'string', pattern: '^[A-Z0-9]+$' },
+      name: { type: 'string', minLength: 1 },
+      score: { type: 'integer', minimum: 0 },
+      tags: { type: 'array', items: { type: 'string' } },
+      born_on: { type: 'string' },
+    },
+    required: ['code', 'name'],
+    additionalProperties: false,
+  },
+  key_pointers: ['/code'],
+  fields: {
+    '/code': { title: 'Code' },
+    '/name': { title: 'Name' },
+    '/born_on': { title: 'Date of birth', personal: true },
+  },
+  examples: [{ code: 'A1', name: 'Example' }],
+}
+let lists = 0
+async function newList(settings: object = {}): Promise<string> {
+  const key = `parties-${++lists}`
+  await t.make('POST /reference-data/types', { body: { type_key: key, ...type } })
+  await t.make('POST /reference-data/datasets', {
+    body: { list_key: key, type_key: key, title: 'Parties', ...settings },
+  })
+  return key
+}
+async function upload(bytes: string | Buffer, file_name = 'list.txt'): Promise<string> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  return (await t.make(`POST /uploads?file_name=${file_name}`, { payload: bytes as string, headers })).upload_id
+}
+async function importInto(list_key: string, adapter_key: string, bytes: string | Buffer, more: object = {}) {
+  const body = { list_key, upload_id: await upload(bytes), adapter_key, ...more }
+  const job = await t.make('POST /reference-data/imports', { body })
+  await t.ran(job)
+  return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
+}
+const ndjson = (entries: object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+const many = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => ({ code: `P${n + from}`, name: `Party ${n}` }))
+
+describe('an import', () => {
+  test('makes the next version and activates nothing', async () => {
+    const list_key = await newList()
+    const done = await importInto(list_key, 'ndjson', ndjson(many(3)), { label: 'first', note: 'by hand' })
+    expect(done).toMatchObject({
+      state: 'published',
+      version: 1,
+      counts: { rows: 3, accepted: 3, rejected: 0 },
+      rejects: [],
+    })
+    const dataset = await t.make(`GET /reference-data/datasets/${list_key}`)
+    expect(dataset).toMatchObject({ head_version: 1, active: null, versions: [{ version: 1, label: 'first' }] })
+    const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/first/provenance`)
+    expect(provenance).toMatchObject({
+      adapter_key: 'ndjson',
+      source: { file_name: 'list.txt', size_bytes: expect.any(Number) },
+    })
+  })
+
+  test('names every rejected row with its place, and makes nothing', async () => {
+    const list_key = await newList()
+    const text = `${ndjson([{ code: 'A1', name: 'Fine' }, { code: 'bad code', name: 'x' }, { code: 'A3' }])}{"code": }\n`
+    const done = await importInto(list_key, 'ndjson', text)
+    expect(done).toMatchObject({ state: 'rejected', version: null, counts: { rows: 4, accepted: 1, rejected: 3 } })
+    expect(done.problem.code).toBe('import_rejected')
+    const rejects = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
+    expect(rejects).toMatchObject({ total: 3, truncated: false })
+    const places = rejects.items.map(({ at, pointer }: { at: { line: number }; pointer: string }) => [at.line, pointer])
+    expect(places.toSorted()).toEqual([
+      [2, '/code'],
+      [3, '/name'],
+      [4, ''],
+    ])
+    for (const { message } of rejects.items) expect(message).toMatch(/^[A-Z"].*\.$/)
+    expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(0)
+  })
+
+  test('names keys that stand more than once', async () => {
+    const done = await importInto(await newList(), 'ndjson', ndjson([...many(2), { code: 'P0', name: 'Again' }]))
+    expect(done).toMatchObject({ state: 'rejected', rejects: [{ code: 'duplicate_key', count: 1 }] })
+    const { items } = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
+    expect(items).toMatchObject([{ at: { row: 3, line: 3 }, message: 'The key "P0" was used in row 1 already.' }])
+  })
+
+  test.each([
+    ['an empty file', ''],
+    ['a file of white space', ' \n\n'],
+  ])('of %s never replaces a list', async (_, text) => {
+    const list_key = await newList({ guards: { min_entries: 0 } })
+    expect((await importInto(list_key, 'ndjson', ndjson(many(2)))).version).toBe(1)
+    if (text === '') {
+      const reply = await w.call('POST /uploads', {
+        token: await t.token(),
+        payload: text,
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+      if (reply.status >= 400) return
+    }
+    const done = await importInto(list_key, 'ndjson', text)
+    expect(done).toMatchObject({ state: 'failed', version: null, problem: { code: 'source_invalid' } })
+  })
+
+  test('that would remove too much is held back, and a compliance officer may override it with a reason', async () => {
+    const list_key = await newList()
+    await importInto(list_key, 'ndjson', ndjson(many(200)))
+    const shorter = ndjson(many(100))
+    const blocked = await importInto(list_key, 'ndjson', shorter)
+    expect(blocked).toMatchObject({ state: 'blocked', version: null, gates: [{ gate: 'guard', overridable: true }] })
+    const forced = await importInto(list_key, 'ndjson', shorter, {
+      override_guards: { reason: 'publisher split the list' },
+    })
+    expect(forced).toMatchObject({ state: 'published', version: 2 })
+    const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/2/provenance`)
+    expect(provenance.guards_overridden).toMatchObject({ reason: 'publisher split the list' })
+  })
+
+  test('of the same content makes a version all the same, or is skipped when asked', async () => {
+    const list_key = await newList()
+    const text = ndjson(many(2))
+    await importInto(list_key, 'ndjson', text)
+    expect(await importInto(list_key, 'ndjson', text, { on_unchanged: 'skip' })).toMatchObject({
+      state: 'unchanged',
+      version: null,
+    })
+    expect(await importInto(list_key, 'ndjson', text)).toMatchObject({ state: 'published', version: 2 })
+    const version = await t.make(`GET /reference-data/datasets/${list_key}/versions/2`)
+    expect(version).toMatchObject({ content_changed: false, difference: { added: 0, removed: 0, changed: 0 } })
+  })
+
+  test('with an expected head that has moved is refused at once, and again when published', async () => {
+    const list_key = await newList()
+    await importInto(list_key, 'ndjson', ndjson(many(2)))
+    const upload_id = await upload(ndjson(many(3)))
+    const order = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
+    const token = await t.token()
+    const refused = await w.call('POST /reference-data/imports', { token, body: order })
+    expect([refused.status, refused.json.code]).toEqual([412, 'precondition_failed'])
+    const accepted = await t.make('POST /reference-data/imports', { body: { ...order, expected_head: 1 } })
+    await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data: many(2) } })
+    expect(await t.ran(accepted)).toMatchObject({ state: 'failed', problem: { code: 'precondition_failed' } })
+  })
+
+  test('drops or hashes personal members before anything is stored', async () => {
+    const list_key = await newList()
+    const entries = [{ code: 'A1', name: 'Ada', born_on: '1815-12-10', tags: ['x'] }]
+    await importInto(list_key, 'ndjson', ndjson(entries), { drop: ['/tags'], hash: ['/born_on'] })
+    const [entry] = (await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)).data
+    expect(entry).toEqual({ code: 'A1', name: 'Ada', born_on: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/provenance`)
+    expect(provenance).toMatchObject({ dropped_members: ['/tags'], hashed_members: ['/born_on'] })
+  })
+
+  test('that is cancelled before it runs leaves nothing', async () => {
+    const list_key = await newList()
+    const body = { list_key, upload_id: await upload(ndjson(many(2))), adapter_key: 'ndjson' }
+    const job = await t.make('POST /reference-data/imports', { body })
+    const path = (job.resource as string).replace('/api', '')
+    expect(await t.make(`POST ${path}/cancel`)).toMatchObject({ state: 'cancelled', version: null })
+    expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(0)
+  })
+
+  test('may leave bad rows out when told to', async () => {
+    const done = await importInto(await newList(), 'ndjson', ndjson([...many(5), { code: 'no name' }]), {
+      strict: false,
+    })
+    expect(done).toMatchObject({ state: 'published', version: 1, counts: { accepted: 5, rejected: 1 } })
+  })
+})
+
+describe('a preview', () => {
+  test('shows rows, rejects and warnings and keeps nothing', async () => {
+    const key = await newList()
+    const shown = await t.make('POST /reference-data/adapters/csv/preview', {
+      body: { type_key: key, text: 'code,name\nA1,Ada\nb 2,Bob\n' },
+    })
+    expect(shown).toMatchObject({
+      rows: 2,
+      accepted: 1,
+      rejected: 1,
+      entries: [{ entry: { code: 'A1', name: 'Ada' } }],
+    })
+    expect(shown.rejects[0]).toMatchObject({ pointer: '/code', at: { line: 3 } })
+  })
+})
+
+describe('an export', () => {
+  const entries = [
+    { code: 'A1', name: 'Ünïcode, "quoted"', score: 5, tags: ['a', 'b'] },
+    { code: 'A2', name: '=SUM(A1)' },
+    { code: 'A3', name: 'line\nbreak', score: 0 },
+  ]
+  test.each([
+    ['json', 'json'],
+    ['ndjson', 'ndjson'],
+    ['csv', 'csv'],
+    ['xlsx', 'xlsx'],
+  ])('as %s reads back to the same content', async (format, adapter_key) => {
+    const list_key = await newList()
+    await importInto(list_key, 'ndjson', ndjson(entries))
+    const reply = await w.call(
+      `GET /reference-data/datasets/${list_key}/versions/1/export?format=${format}&formula_guard=false`,
+      { token: await t.token() },
+    )
+    expect(reply.status).toBe(200)
+    const again = await importInto(list_key, adapter_key, reply.bytes)
+    expect(again).toMatchObject({ state: 'published', version: 2 })
+    expect(await t.make(`GET /reference-data/datasets/${list_key}/versions/2`)).toMatchObject({
+      content_changed: false,
+    })
+  })
+
+  test('guards spreadsheets against formulas unless told not to', async () => {
+    const list_key = await newList()
+    await importInto(list_key, 'ndjson', ndjson(entries))
+    const path = `GET /reference-data/datasets/${list_key}/versions/1/export?format=csv`
+    expect((await w.call(path, { token: await t.token() })).text).toContain(`'=SUM(A1)`)
+  })
+
+  test('of several lists is an archive with a manifest', async () => {
+    const keys = [await newList(), await newList()]
+    for (const key of keys) {
+      await importInto(key, 'ndjson', ndjson(entries))
+      await t.make(`POST /reference-data/datasets/${key}/activations`, { body: { version: 1, reason: 'x' } })
+    }
+    const job = await t.make('POST /reference-data/exports', { body: { list_keys: keys } })
+    await t.ran(job)
+    const path = (job.resource as string).replace('/api', '')
+    const { manifest } = await t.make(`GET ${path}`)
+    expect(
+      manifest.lists.map(({ list_key, version }: { list_key: string; version: number }) => [list_key, version]),
+    ).toEqual(keys.map((key) => [key, 1]))
+    const { bytes } = await w.call(`GET ${path}/content`, { token: await t.token() })
+    expect(bytes.subarray(0, 2).toString()).toBe('PK')
+    expect(bytes.length).toBe(manifest.size_bytes)
+  })
+})

@@ -1,0 +1,343 @@
+/**
+ * Real files of the publishers, kept outside the project: how many records each gives, and that two versions differ exactly by
+ * the keys that were found by another program. Skipped where the files are not there.
+ */
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import yazl from 'yazl'
+import type { Entry } from '../adapter.ts'
+import { readCsv } from '../formats/csv.ts'
+import { readText } from '../formats/decode.ts'
+import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { readXml, type XmlElement } from '../formats/xml.ts'
+import { compileType } from '../types/compile.ts'
+import { entryTypes } from './index.ts'
+import type { SanctionedParty } from './sanctioned-party.ts'
+import { adapterOf, readAll } from './test-reading.ts'
+
+const root = path.resolve(import.meta.dirname, '../../../../shared/data')
+const there = existsSync(path.join(root, 'expected-diffs.json'))
+const file = (name: string) => path.join(root, name)
+const open = (name: string) => createReadStream(file(name))
+
+/** Reads a file and checks that every entry is one of its type, with a key of its own unless it is said not to be. */
+async function read(key: string, name: string, options: Record<string, unknown> = {}) {
+  const reading = await readAll(key, open(name), options)
+  const { target_type } = adapterOf(key)
+  const type = target_type === null ? undefined : entryTypes.get(target_type)
+  if (type) {
+    const compiled = compileType(type)
+    const wrong = reading.entries.map((entry) => compiled.prepare(entry)).filter((prepared) => Array.isArray(prepared))
+    expect(wrong).toEqual([])
+  }
+  return reading
+}
+
+const ansi = { encoding: 'windows-1252' }
+const cpi = { country_column: 'Jurisdiction', score_column: 'CPI' }
+const perYear = { 1998: 85, 1999: 99, 2000: 90, 2001: 91, 2002: 102, 2003: 133, 2004: 146, 2005: 159, 2006: 163 }
+const perYearLater = { 2007: 180, 2008: 180, 2009: 180, 2010: 178, 2011: 183, 2012: 176, 2013: 177, 2014: 175 }
+
+/** adapter, file, entries, codes of the warnings, options */
+const files: [string, string, number, string[], Record<string, unknown>][] = [
+  ['ofac-sdn-csv', 'sanctions/ofac-sdn/sdn_2021-08-18T0939Z.csv', 9083, [], {}],
+  ['ofac-sdn-csv', 'sanctions/ofac-sdn/sdn_2021-08-20T0138Z.csv', 9086, [], {}],
+  ['ofac-sdn-csv', 'sanctions/ofac-sdn/sdn_2022-02-03.csv', 9053, [], {}],
+  ['ofac-sdn-csv', 'sanctions/ofac-sdn/sdn_2022-02-25.csv', 9214, [], {}],
+  ['ofac-sdn-csv', 'sanctions/ofac-relational/2019-01/sdn.csv', 7379, [], {}],
+  ['ofac-sdn-csv', 'sanctions/ofac-relational/2021-07/sdn.csv', 8976, [], {}],
+  ['ofac-sdn-xml', 'sanctions/ofac-sdn-xml-sample/sdn.xml', 8, ['count_differs'], {}],
+  ['ofac-sdn-xml', 'sanctions/ofac-sdn-xml-sample/sample_ofac_sdn.zip', 8, ['count_differs'], {}],
+  ['ofac-consolidated-csv', 'sanctions/ofac-consolidated/2018-04-06/cons_prim.csv', 639, [], {}],
+  ['ofac-consolidated-csv', 'sanctions/ofac-consolidated/2018-04-06/cons_prim.pip', 639, [], { delimiter: '|' }],
+  ['ofac-consolidated-csv', 'sanctions/ofac-consolidated/2018-04-06/cons_prim.del', 639, [], { delimiter: '@' }],
+  ['ofac-consolidated-xml', 'sanctions/ofac-consolidated/2018-04-06/consolidated.xml', 639, [], {}],
+  ['ofac-consolidated-xml', 'sanctions/ofac-consolidated/2020-03-17/consolidated.xml', 375, [], {}],
+  ['un-consolidated-xml', 'sanctions/un-consolidated/un_2018-06-07.xml', 1098, [], {}],
+  ['un-consolidated-xml', 'sanctions/un-consolidated/un_2018-06-21.xml', 1100, [], {}],
+  ['un-consolidated-xml', 'sanctions/un-consolidated/un_2018-08-24.xml', 1098, [], {}],
+  ['un-consolidated-xml', 'sanctions/un-consolidated/un_2018-10-29.xml', 1093, [], {}],
+  ['uk-hmt-csv', 'sanctions/uk-hmt/conlist_2018-04-13.csv', 2106, [], ansi],
+  ['uk-hmt-csv', 'sanctions/uk-hmt/sample_2022.csv', 6, [], {}],
+  ['eu-consolidated-csv', 'sanctions/eu-fsf/eu_2018-07-04_first1000.csv', 93, ['lines_wrapped'], ansi],
+  ['eu-consolidated-xml', 'sanctions/eu-fsf/eu_sample_2020-04-15_a.xml', 7, [], {}],
+  ['eu-consolidated-xml', 'sanctions/eu-fsf/eu_sample_2020-04-15_b.xml', 7, [], {}],
+  ['us-bis-dpl', 'sanctions/us-bis-dpl/dpl_2019-06-29.txt', 543, ['rows_repeated'], {}],
+  ['us-bis-dpl', 'sanctions/us-bis-dpl/dpl_2022-09-07.txt', 579, ['rows_repeated'], {}],
+  ['csv', 'sanctions/us-csl/csl_2019-12-03_excerpt.csv', 115, [], {}],
+  ['fatf-lists', 'jurisdictions/fatf/fatf_2024-10-25.json', 27, [], {}],
+  ['fatf-lists', 'jurisdictions/fatf/fatf_2025-02-21.json', 28, [], {}],
+  ['fatf-lists', 'jurisdictions/fatf/fatf_2025-06-13.json', 27, [], {}],
+  ['json', 'jurisdictions/eu-aml-high-risk/deltas_compiled.json', 4, [], { pointer: '/deltas' }],
+  ['iso-3166', 'reference/iso3166/country-codes_2018-09-15_f2cf5e7.csv', 249, ['row_without_code'], {}],
+  ['iso-3166', 'reference/iso3166/country-codes_2019-04-04_2ed03b6.csv', 249, ['row_without_code'], {}],
+  ['iso-3166', 'reference/iso3166/country-codes_2020-10-12_060e8c0.csv', 249, ['row_without_code'], {}],
+  ['iso-4217', 'reference/iso4217/codes-all_2018-10-30_4cd36ef.csv', 302, Array(3).fill('row_without_code'), {}],
+  ['iso-4217', 'reference/iso4217/codes-all_2020-10-12_df3ae68.csv', 302, Array(3).fill('row_without_code'), {}],
+  ['iso-4217', 'reference/iso4217/table_a1_2018-10-30.xml', 179, Array(3).fill('row_without_code'), {}],
+  ['csv', 'reference/iso20275-elf/elf_2019-11-06.csv', 2390, [], {}],
+  ['csv', 'reference/iso20275-elf/elf_2020-06-10.csv', 3214, [], {}],
+  ['csv', 'reference/mcc/mcc_codes_2015-02-12_4754031.csv', 973, [], {}],
+  ['csv', 'reference/mcc/mcc_codes_2015-04-29_c78055f.csv', 981, [], {}],
+  ['xlsx', 'reference/naics/naics_2017_codes.xlsx', 2196, ['rows_padded'], {}],
+  ...Object.entries({ ...perYear, ...perYearLater }).map(
+    ([year, count]) =>
+      ['country-scores', `jurisdictions/cpi/per-year/CPI${year}.csv`, count, [], cpi] as (typeof files)[number],
+  ),
+]
+
+if (!there) console.log(`shared data is not there: ${files.length} files are not read`)
+
+describe.skipIf(!there)('every file', () => {
+  test.each(files)('%s reads %s', async (key, name, entries, warnings, options) => {
+    const reading = await read(key, name, options)
+    expect(reading.rejects).toEqual([])
+    expect(reading.entries).toHaveLength(entries)
+    expect(reading.warnings.map(({ code }) => code)).toEqual(warnings)
+  })
+
+  test.each([
+    ['ofac-sdn-csv', 'sanctions/ofac-relational/invalid-2019/sdn.csv', 'truncated', 7380],
+    ['uk-hmt-csv', 'sanctions/uk-hmt/conlist_2018-04-13.csv', 'encoding_invalid', 73],
+    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-01-13_MALFORMED.xml', 'not_well_formed', 3],
+    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', undefined],
+    ['xlsx', 'reference/naics/naics_2012_codes.xls', 'layout_unknown', undefined],
+    ['json', 'conformance/JSONTestSuite/n_structure_no_data.json', 'empty_source', undefined],
+    ['json', 'reference/naics/naics_2017.json.gz', 'not_well_formed', 1],
+  ])('%s refuses %s: %s', async (key, name, code, line) => {
+    const refused = await readAll(key, open(name)).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ name: 'SourceFault', code })
+    expect((refused as { at?: { line?: number } }).at?.line).toBe(line)
+  })
+
+  test('the invalid CSL file is rejected line by line', async () => {
+    const { entries, rejects } = await read('csv', 'sanctions/us-csl/csl_invalid_2019.csv')
+    expect(entries).toHaveLength(2)
+    expect(rejects.map(({ code, at }) => [code, at.line])).toEqual([2, 4, 5, 9].map((line) => ['column_lacking', line]))
+  })
+
+  test.each([
+    ['ofac-sdn-csv', 'sanctions/ofac-sdn/sdn_2022-02-25.csv', 0.5],
+    ['un-consolidated-xml', 'sanctions/un-consolidated/un_2018-06-07.xml', 0.5],
+    ['ofac-consolidated-xml', 'sanctions/ofac-consolidated/2018-04-06/consolidated.xml', 0.5],
+    ['json', 'sanctions/ofac-crypto/2023-10-19/sanctioned_addresses_XBT.json', 0.5],
+    ['fatf-lists', 'jurisdictions/fatf/fatf_2025-06-13.json', 0.5],
+    ['xlsx', 'reference/naics/naics_2017_codes.xlsx', 0.5],
+    ['ofac-sdn-xml', 'sanctions/ofac-sdn-xml-sample/sample_ofac_sdn.zip', 0.9],
+  ])('%s refuses a part of %s', async (key, name, share) => {
+    const bytes = readFileSync(file(name))
+    const half = bytes.subarray(0, Math.floor(bytes.length * share))
+    await expect(readAll(key, sourceOf(half, 65_536))).rejects.toMatchObject({ name: 'SourceFault', code: 'truncated' })
+  })
+})
+
+describe.skipIf(!there)('csv-spectrum', () => {
+  const folder = 'conformance/csv-spectrum'
+  const names = there ? readdirSync(file(`${folder}/csvs`)).map((name) => path.basename(name, '.csv')) : []
+
+  test.each(names)('%s', async (name) => {
+    const records = []
+    for await (const group of readCsv(readText(open(`${folder}/csvs/${name}.csv`)))) records.push(...group)
+    const [header, ...rows] = records.map(({ fields }) => fields)
+    const objects = rows.map((row) => Object.fromEntries(row.map((value, index) => [header?.[index], value])))
+    expect(objects).toEqual(JSON.parse(readFileSync(file(`${folder}/json/${name}.json`), 'utf8')))
+  })
+})
+
+describe.skipIf(!there)('oddities', () => {
+  test('Namibia is NA, and nothing', async () => {
+    const { entries } = await read('iso-3166', 'reference/iso3166/country-codes_2020-10-12_060e8c0.csv')
+    expect(entries.find((entry) => entry['alpha_3'] === 'NAM')).toMatchObject({
+      alpha_2: 'NA',
+      name: 'Namibia',
+      numeric: '516',
+    })
+  })
+
+  test('0.0 is no data when said so', async () => {
+    const options = { country_column: 'country', score_column: '2017', no_data: ['0.0'], ...ansi }
+    const { entries, warnings } = await read('country-scores', 'jurisdictions/cpi/cpi_1995-2017_wide.csv', options)
+    expect(entries.some((entry) => entry['score'] === 0)).toBe(false)
+    expect(warnings.map(({ code }) => code)).toEqual(['rows_without_score'])
+    expect(entries.length + Number(/^\d+/.exec(warnings[0]?.message ?? '')?.[0])).toBe(252)
+  })
+
+  test('00/00/1980 is a year', async () => {
+    const { entries } = await read('uk-hmt-csv', 'sanctions/uk-hmt/conlist_2018-04-13.csv', ansi)
+    const party = entries.find((entry) => entry['source_id'] === '13349') as unknown as SanctionedParty
+    expect(party.birth_dates).toContainEqual({ text: '00/00/1980', year_from: 1980, year_to: 1980 })
+    expect(party.nationalities).toEqual(['Saudi Arabia', 'Qatar'])
+  })
+
+  test('codes keep their zeros, and a byte order mark is not part of a name', async () => {
+    const mcc = await read('csv', 'reference/mcc/mcc_codes_2015-04-29_c78055f.csv')
+    expect(mcc.entries[0]).toMatchObject({ mcc: '0742' })
+    const elf = await read('csv', 'reference/iso20275-elf/elf_2020-06-10.csv')
+    expect(elf.entries[0]).toMatchObject({ 'ELF Code': '8888' })
+  })
+
+  test('a header below its title, in a workbook', async () => {
+    const columns = [
+      { column: 'ISO3', pointer: '/country' },
+      { column: 'CPI Score 2017', pointer: '/score' },
+    ]
+    const { entries, rejects } = await read('xlsx', 'jurisdictions/cpi/CPI2017.xlsx', { skip_rows: 2, columns })
+    expect(rejects).toEqual([])
+    expect(entries[0]).toEqual({ country: 'NZL', score: '89' })
+  })
+
+  test('the four files of OFAC are one list', async () => {
+    const zip = new yazl.ZipFile()
+    for (const name of ['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv']) {
+      zip.addFile(file(`sanctions/ofac-relational/2021-07/${name}`), `lists/${name}`)
+    }
+    zip.end()
+    const bytes = await bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+    const { entries, rejects } = await readAll('ofac-sdn-csv', sourceOf(bytes, 65_536))
+    expect(rejects).toEqual([])
+    expect(entries).toHaveLength(8976)
+    const byId = new Map((entries as unknown as SanctionedParty[]).map((party) => [party.source_id, party]))
+    expect(byId.get('306')?.names.map(({ name }) => name)).toContain('NATIONAL BANK OF CUBA')
+    expect(byId.get('306')?.addresses).toContainEqual({
+      text: 'Zweierstrasse 35, Zurich CH-8022, Switzerland',
+      city: 'Zurich CH-8022',
+      country: 'Switzerland',
+    })
+    expect(byId.get('28263')?.remarks).toMatch(/a\.k\.a\. '\w+hn'; Linked To: LAZARUS GROUP\.$/)
+  })
+
+  test('OFAC says the same in CSV and in XML', async () => {
+    const folder = 'sanctions/ofac-consolidated/2018-04-06'
+    const csv = await read('ofac-consolidated-csv', `${folder}/cons_prim.csv`)
+    const xml = await read('ofac-consolidated-xml', `${folder}/consolidated.xml`)
+    const brief = (entries: Entry[]) =>
+      entries.map(({ source_id, kind, name, programmes }) => ({
+        source_id,
+        kind,
+        name,
+        programmes: [...(programmes as string[])].sort(),
+      }))
+    expect(brief(csv.entries)).toEqual(brief(xml.entries))
+  })
+})
+
+interface ExpectedDiff {
+  readonly list: string
+  readonly old: string
+  readonly new: string
+  readonly old_records: number
+  readonly new_records: number
+  readonly added_keys: readonly unknown[]
+  readonly removed_keys: readonly unknown[]
+  readonly changed_keys: readonly unknown[]
+}
+
+type Keyed = Map<string, string>
+const SEPARATOR = '\u001f'
+
+async function keyed(adapter: string, name: string, options: object, key: readonly string[]): Promise<Keyed> {
+  const { entries, rejects } = await readAll(adapter, open(name), options as Record<string, unknown>)
+  expect(rejects).toEqual([])
+  return new Map(
+    entries.map((entry) => [key.map((column) => entry[column] ?? '').join(SEPARATOR), JSON.stringify(entry)]),
+  )
+}
+
+const byColumns =
+  (adapter: string, options: object, ...key: string[]) =>
+  (name: string) =>
+    keyed(adapter, name, options, key)
+
+const trimmed = ({ name, text, children }: XmlElement): unknown => [name, text, children.map(trimmed)]
+
+async function unByDataId(name: string): Promise<Keyed> {
+  const found: Keyed = new Map()
+  const paths = ['CONSOLIDATED_LIST/INDIVIDUALS/INDIVIDUAL', 'CONSOLIDATED_LIST/ENTITIES/ENTITY']
+  for await (const records of readXml(open(name), paths)) {
+    for (const { element } of records) {
+      const id = element.children.find((child) => child.name === 'DATAID')?.text ?? ''
+      found.set(id, JSON.stringify(trimmed(element)))
+    }
+  }
+  return found
+}
+
+async function cryptoAddresses(folder: string): Promise<Keyed> {
+  const found: Keyed = new Map()
+  for (const name of readdirSync(file(folder))) {
+    const asset = /_([A-Z]+)\.json$/.exec(name)?.[1] as string
+    const { entries } = await readAll('json', open(`${folder}/${name}`), { scalar_member: 'address' })
+    for (const { address } of entries) found.set([asset, address].join(SEPARATOR), '')
+  }
+  return found
+}
+
+const headless = { header: false, ...ansi }
+const readers: Record<string, (name: string) => Promise<Keyed>> = {
+  'ofac-sdn': byColumns('csv', headless, '1'),
+  'ofac-rel/sdn': byColumns('csv', headless, '1'),
+  'ofac-rel/add.csv': byColumns('csv', headless, '1', '2'),
+  'ofac-rel/alt.csv': byColumns('csv', headless, '1', '2'),
+  un: unByDataId,
+  'us-bis-dpl': byColumns('tsv', {}, 'Name', 'Street_Address', 'City', 'State', 'Effective_Date'),
+  'ofac-crypto': cryptoAddresses,
+  iso3166: byColumns('csv', {}, 'ISO3166-1-Alpha-3'),
+  iso4217: byColumns('csv', {}, 'Entity', 'Currency', 'AlphabeticCode', 'WithdrawalDate'),
+  'iso20275-elf': byColumns(
+    'csv',
+    {},
+    'ELF Code',
+    'Country sub-division code (ISO 3166-2)',
+    'Language Code (ISO 639-1)',
+  ),
+  mcc: byColumns('csv', {}, 'mcc'),
+}
+
+/** Where a key is one value, the list may show a name beside it. */
+const named = new Set(['ofac-sdn', 'ofac-rel/sdn', 'un'])
+const keysOf = (list: string, keys: readonly unknown[]): string[] =>
+  keys
+    .map((key) => (Array.isArray(key) ? (named.has(list) ? String(key[0]) : key.join(SEPARATOR)) : String(key)))
+    .sort()
+
+const diffs: ExpectedDiff[] = there ? JSON.parse(readFileSync(file('expected-diffs.json'), 'utf8')) : []
+
+describe.skipIf(!there)('two versions differ by exactly the expected keys', () => {
+  test.each(diffs.filter(({ list }) => list !== 'merged-deriv'))('$list: $old', async (expected) => {
+    const reader = readers[expected.list]
+    if (!reader) throw new Error(`no reader for ${expected.list}`)
+    const [before, after] = [await reader(expected.old), await reader(expected.new)]
+    expect([before.size, after.size]).toEqual([expected.old_records, expected.new_records])
+    const keys = (chosen: (key: string) => boolean, of: Keyed) => [...of.keys()].filter(chosen).sort()
+    expect(keys((key) => !before.has(key), after)).toEqual(keysOf(expected.list, expected.added_keys))
+    expect(keys((key) => !after.has(key), before)).toEqual(keysOf(expected.list, expected.removed_keys))
+    const isChanged = (key: string) => before.has(key) && before.get(key) !== after.get(key)
+    expect(keys(isChanged, after)).toEqual(keysOf(expected.list, expected.changed_keys))
+  })
+
+  test.each([
+    ['ofac-sdn', 'ofac-sdn-csv', (key: string) => key],
+    ['ofac-rel/sdn', 'ofac-sdn-csv', (key: string) => key],
+    ['un', 'un-consolidated-xml', (key: string) => key],
+    [
+      'us-bis-dpl',
+      'us-bis-dpl',
+      (key: string) =>
+        key
+          .split(SEPARATOR)
+          .map((part) => part.replace(/\s+/g, ' '))
+          .join(' | '),
+    ],
+  ])('%s, read by its own adapter', async (list, adapter, idOf) => {
+    for (const expected of diffs.filter((diff) => diff.list === list)) {
+      const ids = async (name: string) =>
+        new Set((await readAll(adapter, open(name))).entries.map((entry) => String(entry['source_id'])))
+      const [before, after] = [await ids(expected.old), await ids(expected.new)]
+      const added = keysOf(list, expected.added_keys).map(idOf)
+      const removed = keysOf(list, expected.removed_keys).map(idOf)
+      expect([...after].filter((id) => !before.has(id)).sort()).toEqual(added.sort())
+      expect([...before].filter((id) => !after.has(id)).sort()).toEqual(removed.sort())
+    }
+  })
+})

@@ -1,0 +1,113 @@
+/**
+ * The API document as a judge: which requests fit it, which statuses it documents, and whether an answer has the shape it
+ * promises. It reads the published document only and knows nothing of the server's own declarations.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { JsonSchema } from './schema-values.ts'
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  /** With `{name}` where a parameter stands. */
+  readonly path: string
+  readonly parameters: readonly Parameter[]
+  readonly body: JsonSchema | undefined
+  /** The body is bytes, not JSON. */
+  readonly bytes: boolean
+  readonly open: boolean
+  /** Starts long work, or counts as heavy: asked for more rarely. */
+  readonly heavy: boolean
+  readonly media_type: string
+  readonly statuses: ReadonlySet<number>
+}
+
+interface Media {
+  readonly schema?: JsonSchema
+}
+interface Described {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly security: readonly object[]
+  readonly 'x-starts'?: string
+  readonly 'x-limit'?: string
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+}
+
+export class Contract {
+  readonly operations: readonly Operation[]
+  readonly components: Readonly<Record<string, JsonSchema>>
+  readonly #document: Document
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true, unicodeRegExp: true })
+  readonly #compiled = new Map<unknown, ValidateFunction>()
+
+  constructor(document: object) {
+    this.#document = document as Document
+    this.components = this.#document.components.schemas
+    ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(this.#ajv)
+    this.operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => operationOf(path, method.toUpperCase(), described)),
+    )
+  }
+
+  fits(schema: JsonSchema, value: unknown): boolean {
+    return this.#check(schema)(value)
+  }
+
+  /** What an answer breaks, or null: a status nobody documented, a media type, a body of another shape. */
+  faultOf(operation: Operation, status: number, mediaType: string, text: string): string | null {
+    const documented = this.#document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[status]
+    if (!documented) return `status ${status} is not documented`
+    const { content } = documented
+    if (!content) return text === '' ? null : `status ${status} is documented without a body`
+    const name = Object.keys(content).find((one) => mediaType.split(';')[0] === one.split(';')[0])
+    if (name === undefined) return `status ${status} came as ${mediaType || 'nothing'}`
+    if (!/^application\/(problem\+)?json\b/.test(name)) return null
+    const check = this.#check(content[name]?.schema ?? {})
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      return `status ${status} came with a body that is no JSON`
+    }
+    return check(value) ? null : `status ${status}: ${this.#ajv.errorsText(check.errors)}`
+  }
+
+  #check(schema: JsonSchema): ValidateFunction {
+    let check = this.#compiled.get(schema)
+    if (!check) {
+      check = this.#ajv.compile({ allOf: [schema], components: this.#document.components })
+      this.#compiled.set(schema, check)
+    }
+    return check
+  }
+}
+
+function operationOf(path: string, method: string, described: Described): Operation {
+  const content = described.requestBody?.content ?? {}
+  const good = Object.entries(described.responses).find(([status]) => status.startsWith('2'))
+  return {
+    id: described.operationId,
+    method,
+    path,
+    parameters: described.parameters ?? [],
+    body: content['application/json']?.schema,
+    bytes: 'application/octet-stream' in content,
+    open: described.security.length === 0,
+    heavy: described['x-starts'] !== undefined || described['x-limit'] !== undefined,
+    media_type: (Object.keys(good?.[1].content ?? {})[0] ?? 'application/json').split(';')[0] as string,
+    statuses: new Set(Object.keys(described.responses).map(Number)),
+  }
+}

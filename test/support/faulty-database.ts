@@ -1,0 +1,106 @@
+/**
+ * A second process on a world's database whose connections fail when a test says so. The faults are real: PostgreSQL
+ * raises an error, or the socket is destroyed. It changes nothing in the product: the pool is given another Client.
+ */
+import pg from 'pg'
+import type { RuntimeOptions } from '../../src/app/runtime.ts'
+import type { Flight } from '../../src/kernel/database/flight.ts'
+import { callerOf } from './caller.ts'
+import { secondProcess } from './second-process.ts'
+import type { World } from './world.ts'
+
+/**
+ * `refused`: PostgreSQL raises an error instead. `lost`: the connection dies before the call is sent. `unheard`: it dies
+ * after PostgreSQL has done what was asked, so that nobody hears of it.
+ */
+export type Fault = 'refused' | 'lost' | 'unheard'
+
+/** Appears in every error that is raised on purpose: no answer may contain it. */
+export const DATABASE_WORDS = 'the_private_words_of_the_database'
+const RAISE = `do $$ begin raise exception '${DATABASE_WORDS}' using errcode = 'XX000', detail = '${DATABASE_WORDS}', hint = '${DATABASE_WORDS}'; end $$`
+
+/** Which call to the database fails, and how; a flight of several statements is one call, a rollback another. */
+export class FaultPlan {
+  #calls = 0
+  #at = 0
+  #fault: Fault | undefined
+  #happened = false
+  #resting = false
+
+  /** The `at`th call from now on fails; without arguments none does, and calls are only counted. */
+  arm(fault?: Fault, at = 0): void {
+    this.#resting = false
+    this.#calls = 0
+    this.#at = at
+    this.#fault = fault
+    this.#happened = false
+  }
+  /** From now on nothing fails, and what was counted stays. */
+  rest(): void {
+    this.#resting = true
+  }
+  get calls(): number {
+    return this.#calls
+  }
+  get happened(): boolean {
+    return this.#happened
+  }
+  take(): Fault | undefined {
+    if (this.#resting) return undefined
+    if (++this.#calls !== this.#at) return undefined
+    this.#happened = this.#fault !== undefined
+    return this.#fault
+  }
+}
+
+type AnyQuery = (query: unknown) => unknown
+
+function faultyClient(plan: FaultPlan): new () => pg.ClientBase {
+  return class extends pg.Client {
+    override query(...given: never[]): never {
+      const fault = plan.take()
+      const [asked] = given as unknown as [unknown]
+      const send: AnyQuery = super.query.bind(this) as never
+      const cut = () => (this as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+      if (fault === 'lost') cut()
+      if (fault === 'unheard') return unheard(send, cut, asked) as never
+      if (fault === 'refused') return refuse(send, asked) as never
+      return send(asked) as never
+    }
+  }
+}
+
+const isFlight = (asked: unknown): asked is Flight => typeof asked === 'object'
+
+function refuse(send: AnyQuery, asked: unknown): unknown {
+  const failing = send(RAISE) as Promise<never>
+  if (!isFlight(asked)) return failing
+  failing.catch((error: Error) => asked.handleError(error))
+  return asked
+}
+
+function unheard(send: AnyQuery, cut: () => void, asked: unknown): unknown {
+  const gone = new Error('Connection terminated unexpectedly')
+  if (!isFlight(asked)) {
+    return (send(asked) as Promise<unknown>).then(() => {
+      cut()
+      throw gone
+    })
+  }
+  const report = asked.handleError.bind(asked)
+  const lose = () => {
+    cut()
+    report(gone)
+  }
+  asked.handleReadyForQuery = lose
+  asked.handleError = lose
+  return send(asked)
+}
+
+export async function faultyProcess(w: World, change: Partial<RuntimeOptions> = {}) {
+  const plan = new FaultPlan()
+  const connections = { app: { ...w.clone.app, Client: faultyClient(plan) }, worker: w.clone.worker }
+  const process = await secondProcess(w, { connections, ...change })
+  return { ...process, plan, call: callerOf(process.server) }
+}
+export type FaultyProcess = Awaited<ReturnType<typeof faultyProcess>>
