@@ -1,6 +1,6 @@
 /**
- * The whole product under measurement. Bundled twice: as it is, and with the statement that sets the tenant left out, for
- * the database without row-level security. Nothing else differs between the two.
+ * The whole product under measurement. Bundled three times: as it is, with the statement that sets the tenant left out, for
+ * the database without row-level security, and with that left out which records a change. Nothing else differs.
  */
 import { roles } from '../src/kernel/auth/roles.ts'
 import { benchRuntime, type RuntimeOrder } from './bench-runtime.ts'

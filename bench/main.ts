@@ -149,6 +149,7 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
   const open = await start<KernelFacts>('open', 'kernel-open', order('open'))
   // A process of its own, so that the two above differ in nothing but the wall.
   const writer = await start<KernelFacts>('write', 'kernel', order('walled'))
+  const unrecorded = await start<KernelFacts>('unrecorded', 'kernel-unrecorded', order('walled'))
   const answer = await sampleAnswer(walled)
   const bare = (server: BareOrder['server']) =>
     start<{ port: number }>(server, 'bare', { server, ...answer, database: databases.open('app') } satisfies BareOrder)
@@ -190,6 +191,14 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
     },
     { id: 'write', label: 'POST /api/users', server: writer, rounds: [], requests: writes({}), ...write },
     {
+      id: 'unrecorded',
+      label: 'the same server and route, nothing in the audit record',
+      server: unrecorded,
+      rounds: [],
+      requests: writes({}),
+      ...write,
+    },
+    {
       id: 'write-once',
       label: 'POST /api/users with Idempotency-Key',
       server: writer,
@@ -214,6 +223,7 @@ function wantedRatios(rows: readonly Row[]): Ratio[] {
     { label: 'tenant read ÷ PostGraphile', of: [by('read'), by('postgraphile')], aim: 10, floor: 7 },
     { label: 'tenant read ÷ PostGraphile that keeps verified tokens', of: [by('read'), by('postgraphile-kept')] },
     { label: 'POST ÷ bare insert', of: [by('write'), by('insert')] },
+    { label: 'POST ÷ POST without the audit record', of: [by('write'), by('unrecorded')], aim: 0.8, floor: 0.65 },
     { label: 'POST with Idempotency-Key ÷ bare insert', of: [by('write-once'), by('insert')] },
   ]
 }

@@ -13,7 +13,7 @@ import { createUploads, type Uploads } from './uploads.ts'
 
 export type { Answer, CallOptions, ListPath, Schemas } from './calls.ts'
 export type { JobWaitOptions } from './jobs.ts'
-export { type ClientCode, isProblem, ProbityProblem, type ProblemCode } from './problem.ts'
+export { type ClientCode, isProblem, ProbityProblem, type ProblemCode, problemFromAnswer } from './problem.ts'
 export type { Token, TokenSource } from './tokens.ts'
 export type { components, operations, paths } from './types.ts'
 export type { UploadContent, UploadOptions } from './uploads.ts'

@@ -64,14 +64,22 @@ async function authorize(request: Request, tokens: TokenSource | null): Promise<
   return token === '' ? null : token
 }
 
-/** A JSON answer is read whole here, so that a connection that breaks half way counts as a failed attempt. */
+/**
+ * A JSON answer is read whole here, so that a connection that breaks half way counts as a failed attempt. Anything else has
+ * its time until it begins: a long download is not a late one.
+ */
 async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeout_ms: number | null) {
-  const signal =
-    timeout_ms === null ? request.signal : AbortSignal.any([request.signal, AbortSignal.timeout(timeout_ms)])
-  const response = await fetch(request, { signal })
-  if (response.body === null || !/\bjson\b/.test(response.headers.get('content-type') ?? '')) return response
-  const { status, statusText, headers } = response
-  return new Response(await response.arrayBuffer(), { status, statusText, headers })
+  const late = new AbortController()
+  const giveUp = () => late.abort(new DOMException('There was no answer in time.', 'TimeoutError'))
+  const timer = timeout_ms === null ? undefined : setTimeout(giveUp, timeout_ms)
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, late.signal]) })
+    if (response.body === null || !/\bjson\b/.test(response.headers.get('content-type') ?? '')) return response
+    const { status, statusText, headers } = response
+    return new Response(await response.arrayBuffer(), { status, statusText, headers })
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** A POST carries an Idempotency-Key; PUT, PATCH and DELETE carry nothing a server could recognise them by. */

@@ -1172,6 +1172,984 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/reference-data/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List datasets with their versions and the active one
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasets"];
+        put?: never;
+        /**
+         * Register a new list with its type, owner, review cadence and guards
+         * @description Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createDataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One list: type, owner, active version, freshness
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getDataset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change title, owner, description, review cadence, staleness limit or guards
+         * @description Roles: policy_editor.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        patch: operations["updateDataset"];
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a list that nothing depends on; its history stays readable
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["archiveDataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/dependents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What of this tenant consults or stands on the list
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDependents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All retained versions, newest first, with state and hash
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetVersions"];
+        put?: never;
+        /**
+         * Create a version from an inline list, validated against the type
+         * @description Creates a version and activates nothing. Larger lists are uploaded and imported.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createDatasetVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metadata and data of one version
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getDatasetVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again
+         * @description Roles: compliance_officer.
+         */
+        patch: operations["updateDatasetVersion"];
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Page through or search the entries of a version
+         * @description A search looks at 20,000 entries at a time; a page may be short and still have a next_cursor.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/provenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a version came from: source, adapter, hashes, importer, approvals
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getProvenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export one version as JSON, NDJSON, CSV or XLSX
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["exportDatasetVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Proof that a key is, or is not, in this version
+         * @description Verify it offline with: npx probity verify proof FILE.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Added, removed and changed entries between two versions, field by field
+         * @description Either direction. The summary comes with the first page.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["diffDatasetVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/activations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Timeline: which version was in force between which instants
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listActivations"];
+        put?: never;
+        /**
+         * Make a version the one in force, now or from an instant on
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["activateDatasetVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a version to be put in force; creates a change request
+         * @description Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["submitDatasetVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an earlier version in force again, in one call, with a reason
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         *
+         *     Roles: compliance_officer.
+         *
+         *     Governed as `rollback`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["rollBackDataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep this tenant on one version of a shared list
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["pinDataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Follow the shared list again
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["unpinDataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/activations/{activation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a scheduled activation that has not happened yet
+         * @description Roles: compliance_officer.
+         */
+        delete: operations["cancelActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dataset types, the newest version of each
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetTypes"];
+        put?: never;
+        /**
+         * Define a type of this tenant: schema of one entry, business key, rules over the list
+         * @description Roles: policy_editor.
+         *
+         *     Governed as `types`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createDatasetType"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/types/{type_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One type with its schema, fields and examples
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getDatasetType"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/types/{type_key}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Versions of a type, newest first
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetTypeVersions"];
+        put?: never;
+        /**
+         * Publish a new version of a type after checking it against the data in force
+         * @description Roles: policy_editor.
+         *
+         *     Governed as `types`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createDatasetTypeVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/types/{type_key}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate entries against a type and get every violation; nothing is stored
+         * @description Roles: policy_editor, compliance_officer, service.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["validateEntries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/adapters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List import adapters: formats they take, options, target type
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listAdapters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/adapters/{adapter_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One adapter: accepted formats, options, target type, a sample
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getAdapter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/adapters/{adapter_key}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["previewAdapter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Imports, newest first
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listImports"];
+        put?: never;
+        /**
+         * Import an upload through an adapter into a new version; activates nothing
+         * @description Roles: policy_editor, service, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State, counts, rejects by kind, gates and the resulting version of one import
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/imports/{import_id}/rejects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows that failed, each with its place, the reason and what to correct
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listImportRejects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/imports/{import_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a running import; nothing is left half-written
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["cancelImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/resolve/{list_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The version in force for this tenant, at valid_at as known at known_at, and why
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["resolveList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/resolve/{list_key}/entry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the list in force says of one key; keeps no receipt
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["resolveEntry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve many lists at once, never a torn set, and keep the receipt
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["resolveLists"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/receipts/{receipt_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What one decision consulted: lists, versions, hashes
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look values up in the lists in force, and keep the receipt
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["lookUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/overlay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getOverlay"];
+        /**
+         * Replace the overlay: put, merge or remove entries of a shared list, as its policy allows
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `overlay`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        put: operations["putOverlay"];
+        post?: never;
+        /**
+         * Return to the shared list; the overlay’s versions stay readable in the timeline
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `overlay`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteOverlay"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/overlay/rebase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["rebaseOverlay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export several lists, or all, as of an instant, as one archive with a manifest
+         * @description Roles: policy_editor, compliance_officer, auditor, service.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/exports/{export_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State and manifest of an archive, and where to download it
+         * @description Roles: policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["getExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/exports/{export_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an archive
+         * @description Roles: policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["getExportContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/seeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What start-up seeding applied, left pending, and why
+         * @description Roles: policy_editor, compliance_officer, auditor, tenant_admin.
+         */
+        get: operations["listSeeds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/operator-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the operator did to shared lists and types, newest first, hash-chained
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listOperatorEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/datasets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List datasets with their versions and the active one
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetsAtRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dataset types, the newest version of each
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listDatasetTypesAtRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/adapters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List import adapters: formats they take, options, target type
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listAdaptersAtRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1207,7 +2185,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -1334,7 +2312,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -1684,6 +2662,847 @@ export interface components {
             /** @description Raw Ed25519 public key, base64url. Keep it with the checkpoints. */
             public_key: string;
             key_id: string;
+            earlier_keys: {
+                key_id: string;
+                public_key: string;
+                succession: string;
+            }[];
+        };
+        /**
+         * Guards
+         * @description What a new version must keep to; a breach can be overridden with a reason.
+         */
+        Guards: {
+            /** @description At least so many entries; 1 unless said otherwise. */
+            min_entries?: number;
+            max_entries?: number;
+            /** @description Basis points: 1000 is ten per cent. */
+            max_removed_bps?: number;
+            /** @description So many may always go, whatever share of the list they are. */
+            max_removed_entries?: number;
+            /** @description Basis points: 1000 is ten per cent. */
+            max_changed_bps?: number;
+            /** @description By JSON pointer: in how large a share of the entries the member must be filled. */
+            min_filled_bps?: {
+                [key: string]: number;
+            };
+        };
+        /** VersionSummary */
+        VersionSummary: {
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            /** @enum {string} */
+            state: "published" | "deprecated" | "withdrawn";
+            content_hash: string;
+            entry_count: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /** Dataset */
+        Dataset: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            type_key: string;
+            title: string;
+            description: string | null;
+            owner: string | null;
+            review_every_days: number | null;
+            stale_after_days: number | null;
+            guards: components["schemas"]["Guards"];
+            /** @enum {string} */
+            overlay_policy: "none" | "add_only" | "tighten_only" | "free";
+            /** @enum {string} */
+            state: "live" | "archived";
+            head_version: number;
+            active: {
+                version: number;
+                /** @enum {string} */
+                via: "tenant-own" | "tenant-pin" | "shared";
+                content_hash: string;
+                /** Format: date-time */
+                effective_from: string;
+                overlay_version: number | null;
+            } | null;
+            pending: {
+                version: number | null;
+                /** Format: date-time */
+                effective_from: string;
+                reason: string;
+            }[];
+            /** @description The newest fifty. */
+            versions: components["schemas"]["VersionSummary"][];
+            versions_total: number;
+            /**
+             * Format: date-time
+             * @description Since when the version in force is older than the limit.
+             */
+            stale_since: string | null;
+            /** Format: date-time */
+            review_due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+        };
+        /** Dependents */
+        Dependents: {
+            items: {
+                /** @enum {string} */
+                kind: "overlay" | "pin" | "matrix" | "rule";
+                key: string;
+                version: number | null;
+                detail: string;
+            }[];
+        };
+        /**
+         * DifferenceCounts
+         * @description Against the version before it.
+         */
+        DifferenceCounts: {
+            added: number;
+            removed: number;
+            changed: number;
+        };
+        /** DatasetVersion */
+        DatasetVersion: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            /** @enum {string} */
+            state: "published" | "deprecated" | "withdrawn";
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            /** @description Whether it differs from the version before it. */
+            content_changed: boolean;
+            entry_count: number;
+            data_bytes: number;
+            /** @enum {string} */
+            origin: "import" | "inline" | "seed" | "overlay" | "rebase";
+            difference: components["schemas"]["DifferenceCounts"];
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** DatasetVersionWithData */
+        DatasetVersionWithData: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            /** @enum {string} */
+            state: "published" | "deprecated" | "withdrawn";
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            /** @description Whether it differs from the version before it. */
+            content_changed: boolean;
+            entry_count: number;
+            data_bytes: number;
+            /** @enum {string} */
+            origin: "import" | "inline" | "seed" | "overlay" | "rebase";
+            difference: components["schemas"]["DifferenceCounts"];
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description All entries in key order; null above 1 MiB, then export them. */
+            data: Record<string, never>[] | null;
+        };
+        /** EntryPage */
+        EntryPage: {
+            items: {
+                key: string;
+                hash: string;
+                /** @description Described by the type. */
+                entry: Record<string, never>;
+            }[];
+            next_cursor: string | null;
+            scanned: number;
+        };
+        /** Provenance */
+        Provenance: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            version: number;
+            /** @enum {string} */
+            origin: "import" | "inline" | "seed" | "overlay" | "rebase";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            content_hash: string;
+            /** @description Adapter and its version, the file’s own sha256 and name, options, dropped or hashed members, overridden guards. */
+            provenance: Record<string, never>;
+            activations: {
+                activation_id: string;
+                /** Format: date-time */
+                effective_from: string;
+                actor: string;
+                reason: string;
+                cr_id: string | null;
+            }[];
+        };
+        /** Proof */
+        Proof: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            key: string;
+            present: boolean;
+            /** @description Described by the type. */
+            entry: Record<string, never> | null;
+            proof: {
+                root: string;
+                count: number;
+                key_hash: string;
+                entry_hash: string | null;
+                bucket: string[][];
+                siblings: string[];
+            };
+        };
+        /** DifferencePage */
+        DifferencePage: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            from: number;
+            to: number;
+            from_hash: string;
+            to_hash: string;
+            summary: {
+                added: number;
+                removed: number;
+                changed: number;
+                fields: {
+                    pointer: string;
+                    changed: number;
+                }[];
+                /** @description False when there were too many differences to look at each field. */
+                exact: boolean;
+            } | null;
+            items: {
+                /** @enum {string} */
+                op: "added" | "removed" | "changed";
+                key: string;
+                /** @description Described by the type. */
+                before: Record<string, never> | null;
+                /** @description Described by the type. */
+                after: Record<string, never> | null;
+                changes: {
+                    pointer: string;
+                    /** @description Absent when added. */
+                    before?: unknown;
+                    /** @description Absent when removed. */
+                    after?: unknown;
+                }[];
+                patch?: {
+                    /** @enum {string} */
+                    op: "add" | "remove" | "replace";
+                    path: string;
+                    value?: unknown;
+                }[];
+            }[];
+            next_cursor: string | null;
+        };
+        /** Activation */
+        Activation: {
+            /** Format: uuid */
+            activation_id: string;
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /** @enum {string} */
+            layer: "base" | "overlay";
+            /** @description Gapless per list: the order in which they were made. */
+            seq: number;
+            /** @enum {string} */
+            kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
+            version: number | null;
+            /** Format: date-time */
+            effective_from: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            recorded_at: string;
+            /** @description It takes effect before it was said. */
+            retroactive: boolean;
+            reason: string;
+            actor: string;
+            /** Format: uuid */
+            cr_id: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
+            revoke_reason: string | null;
+            prev_hash: string;
+            hash: string;
+        };
+        /** Timeline */
+        Timeline: {
+            items: components["schemas"]["Activation"][];
+            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            in_force: {
+                version: number | null;
+                /** Format: date-time */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description Null: until further notice.
+                 */
+                until: string | null;
+                /** Format: uuid */
+                activation_id: string;
+            }[];
+            next_cursor: string | null;
+        };
+        /** Rollback */
+        Rollback: {
+            activation: components["schemas"]["Activation"];
+            /** @description Scheduled activations that were revoked. */
+            revoked: components["schemas"]["Activation"][];
+        };
+        /** DatasetType */
+        DatasetType: {
+            type_key: string;
+            type_version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            title: string;
+            description: string;
+            /** @description JSON Schema 2020-12 of one entry. */
+            schema: Record<string, never>;
+            /** @description JSON pointers of the required scalar members that make the business key. */
+            key_pointers: string[];
+            list_rules: {
+                min_items?: number;
+                max_items?: number;
+                /** @description Sets of members that no two entries may have alike. */
+                unique?: string[][];
+                /** @description The entries are bands without gap or overlap. */
+                contiguous?: {
+                    from: string;
+                    to: string;
+                    /** @description Where the first band begins. */
+                    start?: number;
+                    /** @description Where the last band ends. */
+                    end?: number;
+                    /** @description How far the next band begins after the end of the one before; 1 for whole numbers with both ends included. Default 0. */
+                    step?: number;
+                };
+            };
+            /** @description By JSON pointer; `*` stands for any element of an array. */
+            fields: {
+                [key: string]: {
+                    /** @description What people call it; error messages use it. */
+                    title: string;
+                    unit?: string;
+                    description?: string;
+                    /** @description Which value is stricter: all values, least severe first, or the direction of a number. */
+                    order?: string[] | ("higher_is_stricter" | "lower_is_stricter");
+                    /**
+                     * @description Personal data: its values are never repeated in messages.
+                     * @constant
+                     */
+                    personal?: true;
+                };
+            };
+            examples: Record<string, never>[];
+            definition_hash: string;
+            /** @enum {string} */
+            compatibility: "backward" | "none";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** ValidationReport */
+        ValidationReport: {
+            type_key: string;
+            type_version: number;
+            valid: boolean;
+            entries: number;
+            content_hash: string | null;
+            faults_total: number;
+            /** @description The first thousand; index is null for rules over the whole list. */
+            faults: {
+                index: number | null;
+                code: string;
+                pointer: string;
+                message: string;
+            }[];
+        };
+        /** Adapter */
+        Adapter: {
+            adapter_key: string;
+            adapter_version: number;
+            title: string;
+            description: string;
+            publisher: string | null;
+            media_types: string[];
+            file_extensions: string[];
+            target_type: string | null;
+            /** @description JSON Schema of the options. */
+            options: Record<string, never>;
+            sample: {
+                /** @enum {string} */
+                encoding: "utf8" | "base64";
+                text: string;
+            };
+        };
+        /** Reject */
+        Reject: {
+            code: string;
+            /** @description The member of the entry concerned; empty for the whole row. */
+            pointer: string;
+            at: {
+                row: number;
+                line?: number;
+                column?: string;
+                sheet?: string;
+                file?: string;
+                path?: string;
+            };
+            excerpt: string | null;
+            message: string;
+        };
+        /** ImportWarning */
+        ImportWarning: {
+            code: string;
+            message: string;
+            at?: {
+                row: number;
+                line?: number;
+                column?: string;
+                sheet?: string;
+                file?: string;
+                path?: string;
+            };
+        };
+        /** Preview */
+        Preview: {
+            rows: number;
+            accepted: number;
+            rejected: number;
+            entries: {
+                at: {
+                    row: number;
+                    line?: number;
+                    column?: string;
+                    sheet?: string;
+                    file?: string;
+                    path?: string;
+                };
+                /** @description Described by the type. */
+                entry: Record<string, never>;
+            }[];
+            rejects: components["schemas"]["Reject"][];
+            reject_totals: {
+                code: string;
+                pointer: string;
+                count: number;
+            }[];
+            warnings: components["schemas"]["ImportWarning"][];
+        };
+        /** Gate */
+        Gate: {
+            /** @enum {string} */
+            gate: "guard" | "overlay-conflict" | "stale-base" | "frozen" | "referenced-by" | "impact";
+            detail: string;
+            /** @description Whether an override with a reason is taken. */
+            overridable: boolean;
+            facts: Record<string, never>;
+        };
+        /** Import */
+        Import: {
+            /** Format: uuid */
+            import_id: string;
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "published" | "unchanged" | "rejected" | "blocked" | "failed" | "cancelled";
+            /** Format: uuid */
+            job_id: string | null;
+            adapter_key: string;
+            adapter_version: number;
+            source: {
+                file_name: string | null;
+                size_bytes: number;
+                sha256: string | null;
+            };
+            progress: {
+                done: number;
+                total: number | null;
+                unit: string | null;
+            };
+            counts: {
+                rows: number;
+                accepted: number;
+                rejected: number;
+                data_bytes: number;
+            } | null;
+            /** @description Exact totals. */
+            rejects: {
+                code: string;
+                pointer: string;
+                count: number;
+            }[];
+            gates: components["schemas"]["Gate"][];
+            warnings: components["schemas"]["ImportWarning"][];
+            version: number | null;
+            problem: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        /** RejectPage */
+        RejectPage: {
+            items: {
+                seq: number;
+                code: string;
+                /** @description The member of the entry concerned; empty for the whole row. */
+                pointer: string;
+                at: {
+                    row: number;
+                    line?: number;
+                    column?: string;
+                    sheet?: string;
+                    file?: string;
+                    path?: string;
+                };
+                excerpt: string | null;
+                message: string;
+            }[];
+            total: number;
+            /** @description Fewer rows are kept than were rejected. */
+            truncated: boolean;
+            next_cursor: string | null;
+        };
+        /** Resolution */
+        Resolution: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /**
+             * @description Why this version.
+             * @enum {string}
+             */
+            via: "tenant-own" | "tenant-pin" | "shared";
+            /** @description An own list that existed before the shared one of its name. */
+            shadows_shared: boolean;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            entry_count: number;
+            data_bytes: number;
+            /** Format: date-time */
+            effective_from: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: uuid */
+            activation_id: string;
+            overlay: {
+                version: number;
+                content_hash: string;
+                entry_count: number;
+                base_version: number | null;
+                /** Format: uuid */
+                activation_id: string;
+            } | null;
+            /** Format: date-time */
+            valid_at: string;
+            /**
+             * Format: date-time
+             * @description Null: as known now.
+             */
+            known_at: string | null;
+        };
+        /** ResolvedList */
+        ResolvedList: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /**
+             * @description Why this version.
+             * @enum {string}
+             */
+            via: "tenant-own" | "tenant-pin" | "shared";
+            /** @description An own list that existed before the shared one of its name. */
+            shadows_shared: boolean;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            entry_count: number;
+            data_bytes: number;
+            /** Format: date-time */
+            effective_from: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: uuid */
+            activation_id: string;
+            overlay: {
+                version: number;
+                content_hash: string;
+                entry_count: number;
+                base_version: number | null;
+                /** Format: uuid */
+                activation_id: string;
+            } | null;
+        } | null;
+        /** ResolvedEntry */
+        ResolvedEntry: {
+            list: components["schemas"]["ResolvedList"];
+            key: string;
+            /** @description Described by the type. */
+            entry: Record<string, never> | null;
+        };
+        /** Receipt */
+        Receipt: {
+            /** Format: uuid */
+            receipt_id: string;
+            consumer: string;
+            /** Format: date-time */
+            valid_at: string;
+            /** Format: date-time */
+            known_at: string;
+            manifest_hash: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** ResolutionWithReceipt */
+        ResolutionWithReceipt: {
+            receipt: components["schemas"]["Receipt"];
+            lists: components["schemas"]["ResolvedList"][];
+        };
+        /** ReceiptWithLists */
+        ReceiptWithLists: {
+            /** Format: uuid */
+            receipt_id: string;
+            consumer: string;
+            /** Format: date-time */
+            valid_at: string;
+            /** Format: date-time */
+            known_at: string;
+            manifest_hash: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            lists: {
+                /**
+                 * @description Name of the list.
+                 * @example jurisdiction-risk
+                 */
+                list_key: string;
+                via: string;
+                version: number;
+                content_hash: string;
+                type_key: string;
+                type_version: number;
+                overlay_version: number | null;
+                overlay_hash: string | null;
+            }[];
+        };
+        /** LookupResult */
+        LookupResult: {
+            receipt: components["schemas"]["Receipt"];
+            results: {
+                list: components["schemas"]["ResolvedList"];
+                entries: {
+                    key: string;
+                    /** @description Described by the type. */
+                    entry: Record<string, never> | null;
+                }[];
+            }[];
+        };
+        /**
+         * OverlayConflict
+         * @description base: what it was written against, ours: what we made of it, theirs: the shared entry now.
+         */
+        OverlayConflict: {
+            key: string;
+            /** @enum {string} */
+            kind: "changed-under-patch" | "removed" | "redundant" | "policy-violating";
+            detail: string;
+            /** @description Described by the type. */
+            base: Record<string, never> | null;
+            /** @description Described by the type. */
+            ours: Record<string, never> | null;
+            /** @description Described by the type. */
+            theirs: Record<string, never> | null;
+        };
+        /** Overlay */
+        Overlay: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            /** @enum {string} */
+            overlay_policy: "none" | "add_only" | "tighten_only" | "free";
+            base: components["schemas"]["ResolvedList"];
+            overlay: {
+                version: number;
+                content_hash: string;
+                base_version: number | null;
+                /** Format: date-time */
+                created_at: string;
+                created_by: string;
+                entries: {
+                    key: string;
+                    /** @enum {string} */
+                    op: "put" | "merge" | "remove";
+                    /** @description Described by the type. */
+                    value: Record<string, never> | null;
+                    /** @description Described by the type. */
+                    effective: Record<string, never> | null;
+                }[];
+            } | null;
+            conflicts: components["schemas"]["OverlayConflict"][];
+        };
+        /** Rebase */
+        Rebase: {
+            /**
+             * @description Name of the list.
+             * @example jurisdiction-risk
+             */
+            list_key: string;
+            applied: boolean;
+            version: number | null;
+            clean: number;
+            /** @description Changes the shared list has caught up with. */
+            dropped: string[];
+            conflicts: components["schemas"]["OverlayConflict"][];
+        };
+        /** ListArchive */
+        ListArchive: {
+            /** Format: uuid */
+            export_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            manifest: {
+                /** Format: date-time */
+                valid_at: string;
+                /** Format: date-time */
+                known_at: string | null;
+                format: string;
+                size_bytes: number;
+                sha256: string;
+                lists: {
+                    /**
+                     * @description Name of the list.
+                     * @example jurisdiction-risk
+                     */
+                    list_key: string;
+                    via: string;
+                    version: number;
+                    content_hash: string;
+                    overlay_version: number | null;
+                    entry_count: number;
+                    file: string;
+                    sha256: string;
+                }[];
+            } | null;
+            content: string | null;
+        };
+        /** Seed */
+        Seed: {
+            /** @description type:<type_key> or list:<list_key>. */
+            subject: string;
+            seed_hash: string;
+            version: number | null;
+            /** @enum {string} */
+            outcome: "applied" | "activated" | "pending";
+            why: string;
+            /** Format: date-time */
+            applied_at: string;
+        };
+        /** OperatorEvent */
+        OperatorEvent: {
+            seq: number;
+            /** Format: date-time */
+            recorded_at: string;
+            actor: string;
+            operation: string;
+            subject: string;
+            detail: Record<string, never>;
+            prev_hash: string;
+            hash: string;
         };
         /**
          * Problem
@@ -1694,7 +3513,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -3817,6 +5636,2352 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditCheckpoints"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasets: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+                state?: "live" | "archived";
+                type_key?: string;
+                /** @description Only lists whose key begins so. */
+                key_prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List datasets with their versions and the active one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Dataset"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Name of the list.
+                     * @example jurisdiction-risk
+                     */
+                    list_key: string;
+                    type_key: string;
+                    title: string;
+                    description?: string | null;
+                    /** @description Who answers for the list. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    guards?: components["schemas"]["Guards"];
+                };
+            };
+        };
+        responses: {
+            /** @description Register a new list with its type, owner, review cadence and guards */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One list: type, owner, active version, freshness */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    title?: string;
+                    description?: string | null;
+                    /** @description Who answers for the list. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    guards?: components["schemas"]["Guards"];
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Change title, owner, description, review cadence, staleness limit or guards */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archiveDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Retire a list that nothing depends on; its history stays readable */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDependents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What of this tenant consults or stands on the list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dependents"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetVersions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "published" | "deprecated" | "withdrawn";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All retained versions, newest first, with state and hash */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetVersion"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createDatasetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description All entries of the new version. */
+                    data: Record<string, never>[];
+                    /**
+                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @example 2026-q1
+                     */
+                    label?: string;
+                    note?: string;
+                    /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                    expected_head?: number;
+                    /** @description Takes a breach of the guards upon the caller, who must be a compliance officer. */
+                    override_guards?: {
+                        /** @description Why; kept with the record. */
+                        reason: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Create a version from an inline list, validated against the type */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetVersion"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDatasetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metadata and data of one version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetVersionWithData"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateDatasetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    state: "deprecated" | "withdrawn";
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetVersion"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetEntries: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Only keys that begin so. */
+                key_prefix?: string;
+                /** @description Only entries whose text holds this, in any case. */
+                q?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Page through or search the entries of a version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getProvenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where a version came from: source, adapter, hashes, importer, approvals */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Provenance"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportDatasetVersion: {
+        parameters: {
+            query?: {
+                format?: "json" | "ndjson" | "csv" | "xlsx";
+                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx). */
+                formula_guard?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries in key order, in the format asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getProof: {
+        parameters: {
+            query: {
+                /** @description The business key. */
+                key: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Proof that a key is, or is not, in this version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffDatasetVersions: {
+        parameters: {
+            query: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                from: number;
+                to: number;
+                key_prefix?: string;
+                /** @description json-patch: RFC 6902 against the entries by key. */
+                format?: "changes" | "json-patch";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Added, removed and changed entries between two versions, field by field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DifferencePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listActivations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: what this tenant said. shared: what the operator said. */
+                scope?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Timeline: which version was in force between which instants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    activateDatasetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Make a version the one in force, now or from an instant on */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submitDatasetVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Ask for a version to be put in force; creates a change request */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollBackDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    to_version?: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * @description Scheduled activations are revoked unless this says true.
+                     * @default false
+                     */
+                    keep_scheduled?: boolean;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    break_glass?: {
+                        /** @description Why; kept with the record. */
+                        reason: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Put an earlier version in force again, in one call, with a reason */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rollback"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pinDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /**
+                     * Format: date-time
+                     * @description At most 90 days ahead where the list’s policy is none or tighten_only.
+                     */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Keep this tenant on one version of a shared list */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpinDataset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Follow the shared list again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelActivation: {
+        parameters: {
+            query?: {
+                /** @description Why; kept with the record. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                activation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel a scheduled activation that has not happened yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetTypes: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List dataset types, the newest version of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetType"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createDatasetType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    type_key: string;
+                    title: string;
+                    description: string;
+                    /** @description JSON Schema 2020-12 of one entry. */
+                    schema: Record<string, never>;
+                    /** @description JSON pointers of the required scalar members that make the business key. */
+                    key_pointers: string[];
+                    list_rules?: {
+                        min_items?: number;
+                        max_items?: number;
+                        /** @description Sets of members that no two entries may have alike. */
+                        unique?: string[][];
+                        /** @description The entries are bands without gap or overlap. */
+                        contiguous?: {
+                            from: string;
+                            to: string;
+                            /** @description Where the first band begins. */
+                            start?: number;
+                            /** @description Where the last band ends. */
+                            end?: number;
+                            /** @description How far the next band begins after the end of the one before; 1 for whole numbers with both ends included. Default 0. */
+                            step?: number;
+                        };
+                    };
+                    /** @description By JSON pointer; `*` stands for any element of an array. */
+                    fields?: {
+                        [key: string]: {
+                            /** @description What people call it; error messages use it. */
+                            title: string;
+                            unit?: string;
+                            description?: string;
+                            /** @description Which value is stricter: all values, least severe first, or the direction of a number. */
+                            order?: string[] | ("higher_is_stricter" | "lower_is_stricter");
+                            /**
+                             * @description Personal data: its values are never repeated in messages.
+                             * @constant
+                             */
+                            personal?: true;
+                        };
+                    };
+                    examples: Record<string, never>[];
+                };
+            };
+        };
+        responses: {
+            /** @description Define a type of this tenant: schema of one entry, business key, rules over the list */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetType"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDatasetType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                type_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One type with its schema, fields and examples */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetType"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetTypeVersions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                type_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Versions of a type, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetType"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createDatasetTypeVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                type_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    title: string;
+                    description: string;
+                    /** @description JSON Schema 2020-12 of one entry. */
+                    schema: Record<string, never>;
+                    /** @description JSON pointers of the required scalar members that make the business key. */
+                    key_pointers: string[];
+                    list_rules?: {
+                        min_items?: number;
+                        max_items?: number;
+                        /** @description Sets of members that no two entries may have alike. */
+                        unique?: string[][];
+                        /** @description The entries are bands without gap or overlap. */
+                        contiguous?: {
+                            from: string;
+                            to: string;
+                            /** @description Where the first band begins. */
+                            start?: number;
+                            /** @description Where the last band ends. */
+                            end?: number;
+                            /** @description How far the next band begins after the end of the one before; 1 for whole numbers with both ends included. Default 0. */
+                            step?: number;
+                        };
+                    };
+                    /** @description By JSON pointer; `*` stands for any element of an array. */
+                    fields?: {
+                        [key: string]: {
+                            /** @description What people call it; error messages use it. */
+                            title: string;
+                            unit?: string;
+                            description?: string;
+                            /** @description Which value is stricter: all values, least severe first, or the direction of a number. */
+                            order?: string[] | ("higher_is_stricter" | "lower_is_stricter");
+                            /**
+                             * @description Personal data: its values are never repeated in messages.
+                             * @constant
+                             */
+                            personal?: true;
+                        };
+                    };
+                    examples: Record<string, never>[];
+                    /**
+                     * @description backward: refused when data in force would no longer fit. none: published all the same.
+                     * @default backward
+                     * @enum {string}
+                     */
+                    compatibility?: "backward" | "none";
+                };
+            };
+        };
+        responses: {
+            /** @description Publish a new version of a type after checking it against the data in force */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetType"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    validateEntries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                type_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    type_version?: number;
+                    /** @description Entries to try. Nothing is stored. */
+                    data: Record<string, never>[];
+                };
+            };
+        };
+        responses: {
+            /** @description Validate entries against a type and get every violation; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationReport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAdapters: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List import adapters: formats they take, options, target type */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Adapter"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAdapter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapter_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One adapter: accepted formats, options, target type, a sample */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Adapter"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewAdapter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                adapter_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Validate against this type; the adapter’s own when absent. */
+                    type_key?: string;
+                    /** Format: uuid */
+                    upload_id?: string;
+                    /** @description A sample instead of an upload. */
+                    text?: string;
+                    /** @description As the adapter’s options schema says. */
+                    options?: Record<string, never>;
+                    /** @default 20 */
+                    limit?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listImports: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Name of the list. */
+                list_key?: string;
+                state?: "queued" | "running" | "published" | "unchanged" | "rejected" | "blocked" | "failed" | "cancelled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Imports, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Import"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Name of the list.
+                     * @example jurisdiction-risk
+                     */
+                    list_key: string;
+                    /** Format: uuid */
+                    upload_id: string;
+                    adapter_key: string;
+                    /** @description As the adapter’s options schema says. */
+                    options?: Record<string, never>;
+                    /**
+                     * @description true: one bad row, no version. false: bad rows are left out and counted.
+                     * @default true
+                     */
+                    strict?: boolean;
+                    drop?: string[];
+                    hash?: string[];
+                    /**
+                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @example 2026-q1
+                     */
+                    label?: string;
+                    note?: string;
+                    /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                    expected_head?: number;
+                    /**
+                     * @description skip: the same content as the newest version gives no new one.
+                     * @default publish
+                     * @enum {string}
+                     */
+                    on_unchanged?: "publish" | "skip";
+                    /** @description Takes a breach of the guards upon the caller, who must be a compliance officer. */
+                    override_guards?: {
+                        /** @description Why; kept with the record. */
+                        reason: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Import an upload through an adapter into a new version; activates nothing */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description State, counts, rejects by kind, gates and the resulting version of one import */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listImportRejects: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                code?: string;
+            };
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows that failed, each with its place, the reason and what to correct */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stop a running import; nothing is left half-written */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveList: {
+        parameters: {
+            query?: {
+                /** @description Which version governs an event at this instant; now when absent. */
+                valid_at?: string;
+                /** @description As it was known at this instant; as known now when absent. */
+                known_at?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version in force for this tenant, at valid_at as known at known_at, and why */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveEntry: {
+        parameters: {
+            query: {
+                /** @description Which version governs an event at this instant; now when absent. */
+                valid_at?: string;
+                /** @description As it was known at this instant; as known now when absent. */
+                known_at?: string;
+                /** @description The business key. */
+                key: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the list in force says of one key; keeps no receipt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedEntry"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveLists: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    list_keys: string[];
+                    /**
+                     * Format: date-time
+                     * @description Which version governs an event at this instant; now when absent.
+                     */
+                    valid_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As it was known at this instant; as known now when absent.
+                     */
+                    known_at?: string;
+                    /**
+                     * @description What asks, for the record: a decision, a report.
+                     * @default api
+                     */
+                    consumer?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Resolve many lists at once, never a torn set, and keep the receipt */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolutionWithReceipt"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                receipt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What one decision consulted: lists, versions, hashes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptWithLists"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lookUp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    lookups: {
+                        /**
+                         * @description Name of the list.
+                         * @example jurisdiction-risk
+                         */
+                        list_key: string;
+                        keys: string[];
+                    }[];
+                    /**
+                     * Format: date-time
+                     * @description Which version governs an event at this instant; now when absent.
+                     */
+                    valid_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As it was known at this instant; as known now when absent.
+                     */
+                    known_at?: string;
+                    /**
+                     * @description What asks, for the record: a decision, a report.
+                     * @default api
+                     */
+                    consumer?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Look values up in the lists in force, and keep the receipt */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookupResult"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOverlay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description This tenant’s overlay on a shared list, what it makes of each entry, and its conflicts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overlay"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putOverlay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The whole overlay; it replaces the one before. */
+                    entries: {
+                        key: string;
+                        /**
+                         * @description put: the whole entry. merge: RFC 7396, null removes a member. remove: the entry is gone.
+                         * @enum {string}
+                         */
+                        op: "put" | "merge" | "remove";
+                        /** @description Described by the type. */
+                        value?: Record<string, never>;
+                    }[];
+                    /**
+                     * @description follow: lies over whatever base is in force. pinned: only over the base version it was written against.
+                     * @default follow
+                     * @enum {string}
+                     */
+                    mode?: "follow" | "pinned";
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Replace the overlay: put, merge or remove entries of a shared list, as its policy allows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overlay"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteOverlay: {
+        parameters: {
+            query?: {
+                /** @description Why; kept with the record. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebaseOverlay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By key: keep our change on the entry as it is now, or take the shared one. */
+                    resolutions?: {
+                        [key: string]: "ours" | "theirs";
+                    };
+                    /**
+                     * @description false: only list what would be in conflict.
+                     * @default false
+                     */
+                    apply?: boolean;
+                    /** @description Why; kept with the record. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Bring the overlay up to the shared version in force; conflicts are listed with base, ours and theirs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rebase"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description All lists in force when absent. */
+                    list_keys?: string[];
+                    /**
+                     * @default ndjson
+                     * @enum {string}
+                     */
+                    format?: "json" | "ndjson" | "csv" | "xlsx";
+                    /** @default true */
+                    formula_guard?: boolean;
+                    /**
+                     * Format: date-time
+                     * @description Which version governs an event at this instant; now when absent.
+                     */
+                    valid_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As it was known at this instant; as known now when absent.
+                     */
+                    known_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Export several lists, or all, as of an instant, as one archive with a manifest */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description State and manifest of an archive, and where to download it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListArchive"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getExportContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                export_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One file per list and manifest.json. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSeeds: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What start-up seeding applied, left pending, and why */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Seed"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOperatorEvents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the operator did to shared lists and types, newest first, hash-chained */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["OperatorEvent"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetsAtRoot: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+                state?: "live" | "archived";
+                type_key?: string;
+                /** @description Only lists whose key begins so. */
+                key_prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List datasets with their versions and the active one */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Dataset"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDatasetTypesAtRoot: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List dataset types, the newest version of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DatasetType"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAdaptersAtRoot: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List import adapters: formats they take, options, target type */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Adapter"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
                 };
             };
             /** @description A problem. */

@@ -17,12 +17,119 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.chain_activation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last app.activation;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('activation:' || new.tenant_id || ':' || new.family || ':' || new.list_key, 0));
+  select * into last from app.activation
+   where tenant_id = new.tenant_id and family = new.family and list_key = new.list_key order by seq desc limit 1;
+  if new.version is not null and not exists (
+    select 1 from app.dataset_version v join app.dataset d on d.tenant_id = v.tenant_id and d.dataset_id = v.dataset_id
+     where v.tenant_id = new.dataset_tenant_id and v.dataset_id = new.dataset_id and v.version = new.version
+       and d.family = new.family and d.list_key = new.list_key and d.role = new.layer and v.state <> 'withdrawn') then
+    raise exception 'not a version of this list that may be activated' using errcode = 'PB004';
+  end if;
+  -- Where the operator does not leave a shared list free, a pin is a respite and not a way out.
+  if new.kind = 'pin' and (new.expires_at is null or new.expires_at > coalesce(new.effective_from, now()) + interval '90 days')
+     and exists (select 1 from app.dataset d where d.tenant_id = new.dataset_tenant_id and d.dataset_id = new.dataset_id
+                   and d.overlay_policy in ('none', 'tighten_only')) then
+    raise exception 'a pin of this list ends within 90 days' using errcode = 'PB005';
+  end if;
+  new.seq := coalesce(last.seq, 0) + 1;
+  new.recorded_at := greatest(clock_timestamp(), last.recorded_at + interval '1 microsecond',
+                              last.revoked_at + interval '1 microsecond');
+  new.effective_from := coalesce(new.effective_from, new.recorded_at);
+  new.retroactive := new.effective_from < new.recorded_at;
+  new.prev_hash := coalesce(last.hash, repeat('0', 64));
+  new.hash := encode(sha256(convert_to(jsonb_build_array(new.prev_hash, new.tenant_id, new.family, new.list_key, new.layer,
+    new.seq, new.kind, new.dataset_tenant_id, new.dataset_id, new.version,
+    to_char(new.effective_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    to_char(new.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    to_char(new.recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    new.reason, new.actor)::text, 'UTF8')), 'hex');
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.chain_operator_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last app.operator_event;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('operator_event', 0));
+  select * into last from app.operator_event order by seq desc limit 1;
+  new.seq := coalesce(last.seq, 0) + 1;
+  new.recorded_at := greatest(clock_timestamp(), last.recorded_at + interval '1 microsecond');
+  new.prev_hash := coalesce(last.hash, repeat('0', 64));
+  new.hash := encode(sha256(convert_to(jsonb_build_array(new.prev_hash, new.seq,
+    to_char(new.recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    new.actor, new.operation, new.subject, new.detail)::text, 'UTF8')), 'hex');
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_dataset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (new.tenant_id, new.dataset_id, new.family, new.list_key, new.role, new.base_tenant_id, new.base_dataset_id,
+      new.type_tenant_id, new.type_key)
+     is distinct from (old.tenant_id, old.dataset_id, old.family, old.list_key, old.role, old.base_tenant_id,
+      old.base_dataset_id, old.type_tenant_id, old.type_key) then
+    raise exception 'the identity of a dataset never changes' using errcode = 'PB002';
+  end if;
+  -- Depth 1 is this trigger alone: then it was not the insertion of a version that moved the head.
+  if new.head_version <> old.head_version and pg_trigger_depth() < 2 then
+    raise exception 'only a new version moves the head of a dataset' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (to_jsonb(old) - 'state') is distinct from (to_jsonb(new) - 'state')
+     or (old.state, new.state) not in (('published', 'deprecated'), ('published', 'withdrawn'), ('deprecated', 'withdrawn')) then
+    raise exception 'a published version is immutable' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.number_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update app.dataset set head_version = new.version, updated_at = now()
+   where tenant_id = new.tenant_id and dataset_id = new.dataset_id and head_version = new.version - 1;
+  if not found then
+    raise exception 'version % does not follow the head', new.version using errcode = 'PB003';
+  end if;
+  perform set_config('app.publishing', new.dataset_id || ':' || new.version, true);
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.require_actor()
@@ -34,6 +141,61 @@ begin
     raise exception 'a write needs app.actor' using errcode = 'PB001';
   end if;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.resolve_lists(p_family text, p_keys text[], p_valid timestamp with time zone, p_known timestamp with time zone)
+ RETURNS TABLE(list_key text, via text, dataset_tenant_id uuid, dataset_id uuid, version bigint, activation_id uuid, effective_from timestamp with time zone, expires_at timestamp with time zone, overlay_dataset_id uuid, overlay_version bigint, overlay_activation_id uuid, shadows_shared boolean)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select k.list_key,
+         case when own.version is null then case when shared.version is not null then 'shared' end
+              when own.dataset_tenant_id <> own.tenant_id then 'tenant-pin' else 'tenant-own' end,
+         coalesce(own.dataset_tenant_id, shared.dataset_tenant_id), coalesce(own.dataset_id, shared.dataset_id),
+         coalesce(own.version, shared.version), coalesce(own.activation_id, shared.activation_id),
+         coalesce(own.effective_from, shared.effective_from), own.expires_at,
+         overlay.dataset_id, overlay.version, overlay.activation_id,
+         own.dataset_tenant_id = own.tenant_id and shared.version is not null
+    from unnest(p_keys) as k (list_key)
+    left join lateral (
+      select * from app.activation a
+       where a.tenant_id = (select app.tenant_id()) and a.family = p_family and a.list_key = k.list_key and a.layer = 'base'
+         and a.effective_from <= p_valid and (p_known is null or a.recorded_at <= p_known)
+         and (a.revoked_at is null or a.revoked_at > p_known)
+       order by a.effective_from desc, a.seq desc limit 1) own
+      on own.version is not null and (own.expires_at is null or own.expires_at > p_valid)
+    left join lateral (
+      select * from app.activation a
+       where a.tenant_id = (select app.system_tenant()) and a.tenant_id <> (select app.tenant_id())
+         and a.family = p_family and a.list_key = k.list_key and a.layer = 'base'
+         and a.effective_from <= p_valid and (p_known is null or a.recorded_at <= p_known)
+         and (a.revoked_at is null or a.revoked_at > p_known)
+       order by a.effective_from desc, a.seq desc limit 1) shared on shared.version is not null
+    left join lateral (
+      select * from app.activation a
+       where a.tenant_id = (select app.tenant_id()) and a.family = p_family and a.list_key = k.list_key and a.layer = 'overlay'
+         and a.effective_from <= p_valid and (p_known is null or a.recorded_at <= p_known)
+         and (a.revoked_at is null or a.revoked_at > p_known)
+       order by a.effective_from desc, a.seq desc limit 1) overlay
+      on overlay.version is not null and (own.version is null or own.dataset_tenant_id <> own.tenant_id) $function$
+;
+CREATE OR REPLACE FUNCTION app.revoke_activation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.revoked_at is not null
+     or (to_jsonb(old) - array['revoked_at', 'revoked_by', 'revoke_reason'])
+        is distinct from (to_jsonb(new) - array['revoked_at', 'revoked_by', 'revoke_reason'])
+     or new.revoked_at is null or new.revoked_by is null then
+    raise exception 'an activation may only be revoked, once' using errcode = 'PB002';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('activation:' || new.tenant_id || ':' || new.family || ':' || new.list_key, 0));
+  new.revoked_at := (select greatest(clock_timestamp(), max(recorded_at) + interval '1 microsecond',
+                                     max(revoked_at) + interval '1 microsecond')
+                       from app.activation
+                      where tenant_id = new.tenant_id and family = new.family and list_key = new.list_key);
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.system_tenant()
@@ -105,6 +267,55 @@ begin
   end case;
 end $function$
 ;
+
+-- activation: shared
+create table app.activation (
+  tenant_id uuid not null,
+  activation_id uuid not null,
+  family text not null,
+  list_key text not null,
+  layer text not null,
+  seq bigint not null,
+  kind text not null,
+  dataset_tenant_id uuid,
+  dataset_id uuid,
+  version bigint,
+  effective_from timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  recorded_at timestamp with time zone not null,
+  retroactive boolean not null,
+  reason text not null,
+  actor text not null,
+  cr_id uuid,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  revoke_reason text,
+  prev_hash text not null,
+  hash text not null,
+  constraint activation_seq_key UNIQUE (tenant_id, family, list_key, seq),
+  constraint activation_pkey PRIMARY KEY (tenant_id, activation_id),
+  constraint activation_version_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint activation_expires_ck CHECK (((expires_at IS NULL) OR (kind = 'pin'::text))),
+  constraint activation_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
+  constraint activation_hash_ck CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint activation_kind_ck CHECK ((kind = ANY (ARRAY['activate'::text, 'rollback'::text, 'pin'::text, 'unpin'::text, 'overlay'::text, 'overlay-removed'::text, 'seed'::text]))),
+  constraint activation_layer_ck CHECK ((layer = ANY (ARRAY['base'::text, 'overlay'::text]))),
+  constraint activation_pin_ck CHECK (((version IS NULL) OR ((kind = 'pin'::text) = (dataset_tenant_id <> tenant_id)))),
+  constraint activation_prev_hash_ck CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint activation_scope_ck CHECK (((dataset_tenant_id = tenant_id) OR (dataset_tenant_id = app.system_tenant()))),
+  constraint activation_version_ck CHECK ((((kind = ANY (ARRAY['unpin'::text, 'overlay-removed'::text])) = (version IS NULL)) AND ((version IS NULL) = (dataset_id IS NULL)) AND ((version IS NULL) = (dataset_tenant_id IS NULL))))
+);
+CREATE INDEX activation_resolve_idx ON app.activation USING btree (tenant_id, family, list_key, layer, effective_from DESC, seq DESC);
+create policy open on app.activation as permissive for all using (true) with check (true);
+create policy wall_delete on app.activation as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.activation as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.activation as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.activation as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER activation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.activation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER activation_chain BEFORE INSERT ON app.activation FOR EACH ROW EXECUTE FUNCTION app.chain_activation();
+CREATE TRIGGER activation_revoke BEFORE UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.revoke_activation();
+grant insert, select, update on app.activation to app;
+grant insert, select, update on app.activation to steward;
 
 -- api_key: tenant
 create table app.api_key (
@@ -318,6 +529,232 @@ create policy wall on app.change_request as restrictive for all using ((tenant_i
 CREATE TRIGGER change_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.change_request to app;
 
+-- dataset: shared
+create table app.dataset (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  family text not null,
+  list_key text not null,
+  role text not null,
+  base_tenant_id uuid,
+  base_dataset_id uuid,
+  type_tenant_id uuid not null,
+  type_key text not null,
+  title text not null,
+  description text,
+  owner text,
+  review_every_days bigint,
+  stale_after_days bigint,
+  guards jsonb default '{}'::jsonb not null,
+  overlay_policy text default 'none'::text not null,
+  head_version bigint default 0 not null,
+  state text default 'live'::text not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint dataset_list_key_key UNIQUE (tenant_id, family, list_key, role),
+  constraint dataset_pkey PRIMARY KEY (tenant_id, dataset_id),
+  constraint dataset_base_fkey FOREIGN KEY (base_tenant_id, base_dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_base_pair_ck CHECK (((base_tenant_id IS NULL) = (base_dataset_id IS NULL))),
+  constraint dataset_base_scope_ck CHECK (((base_tenant_id = tenant_id) OR (base_tenant_id = app.system_tenant()))),
+  constraint dataset_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
+  constraint dataset_list_key_ck CHECK ((list_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint dataset_overlay_ck CHECK (((role = 'overlay'::text) = (base_dataset_id IS NOT NULL))),
+  constraint dataset_overlay_policy_ck CHECK ((overlay_policy = ANY (ARRAY['none'::text, 'add_only'::text, 'tighten_only'::text, 'free'::text]))),
+  constraint dataset_review_ck CHECK (((review_every_days >= 1) AND (review_every_days <= 3660))),
+  constraint dataset_role_ck CHECK ((role = ANY (ARRAY['base'::text, 'overlay'::text]))),
+  constraint dataset_stale_ck CHECK (((stale_after_days >= 1) AND (stale_after_days <= 3660))),
+  constraint dataset_state_ck CHECK ((state = ANY (ARRAY['live'::text, 'archived'::text]))),
+  constraint dataset_type_scope_ck CHECK (((type_tenant_id = tenant_id) OR (type_tenant_id = app.system_tenant())))
+);
+create policy open on app.dataset as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_keep BEFORE UPDATE ON app.dataset FOR EACH ROW EXECUTE FUNCTION app.keep_dataset();
+grant insert, select, update on app.dataset to app;
+grant insert, select, update on app.dataset to steward;
+
+-- dataset_entry: shared
+create table app.dataset_entry (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  key text not null,
+  v_from bigint not null,
+  v_to bigint default '9007199254740991'::bigint not null,
+  op text default 'put'::text not null,
+  hash bytea not null,
+  base_hash bytea,
+  data text,
+  constraint dataset_entry_pkey PRIMARY KEY (tenant_id, dataset_id, key, v_from),
+  constraint dataset_entry_data_ck CHECK (((op = 'remove'::text) = (data IS NULL))),
+  constraint dataset_entry_op_ck CHECK ((op = ANY (ARRAY['put'::text, 'merge'::text, 'remove'::text]))),
+  constraint dataset_entry_range_ck CHECK ((v_from < v_to))
+);
+CREATE INDEX dataset_entry_from_idx ON app.dataset_entry USING btree (tenant_id, dataset_id, v_from, key) WHERE (v_from > 1);
+CREATE INDEX dataset_entry_to_idx ON app.dataset_entry USING btree (tenant_id, dataset_id, v_to, key) WHERE (v_to < '9007199254740991'::bigint);
+create policy open on app.dataset_entry as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_entry as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_entry as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_entry as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_entry as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_entry_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_entry FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_entry_close BEFORE UPDATE ON app.dataset_entry FOR EACH ROW WHEN (((old.v_to <> '9007199254740991'::bigint) OR (current_setting('app.publishing'::text, true) IS DISTINCT FROM ((new.dataset_id || ':'::text) || new.v_to)) OR ((((((((old.tenant_id IS DISTINCT FROM new.tenant_id) OR (old.dataset_id IS DISTINCT FROM new.dataset_id)) OR (old.key IS DISTINCT FROM new.key)) OR (old.v_from IS DISTINCT FROM new.v_from)) OR (old.op IS DISTINCT FROM new.op)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.base_hash IS DISTINCT FROM new.base_hash)) OR (old.data IS DISTINCT FROM new.data)))) EXECUTE FUNCTION app.refuse_entry();
+CREATE TRIGGER dataset_entry_insert BEFORE INSERT ON app.dataset_entry FOR EACH ROW WHEN ((current_setting('app.publishing'::text, true) IS DISTINCT FROM ((new.dataset_id || ':'::text) || new.v_from))) EXECUTE FUNCTION app.refuse_entry();
+grant insert, select, update on app.dataset_entry to app;
+grant insert, select, update on app.dataset_entry to steward;
+
+-- dataset_export: tenant
+create table app.dataset_export (
+  tenant_id uuid not null,
+  export_id uuid not null,
+  job_id uuid not null,
+  parameters jsonb not null,
+  manifest jsonb,
+  upload_id uuid,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint dataset_export_job_key UNIQUE (tenant_id, job_id),
+  constraint dataset_export_pkey PRIMARY KEY (tenant_id, export_id),
+  constraint dataset_export_upload_fkey FOREIGN KEY (tenant_id, upload_id) REFERENCES app.upload(tenant_id, upload_id) ON DELETE SET NULL (upload_id)
+);
+create policy open on app.dataset_export as permissive for all using (true) with check (true);
+create policy wall on app.dataset_export as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER dataset_export_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_export FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.dataset_export to app;
+
+-- dataset_import: shared
+create table app.dataset_import (
+  tenant_id uuid not null,
+  import_id uuid not null,
+  dataset_id uuid not null,
+  list_key text not null,
+  job_id uuid,
+  upload_id uuid,
+  adapter_key text not null,
+  adapter_version bigint not null,
+  options jsonb not null,
+  order_text jsonb not null,
+  source jsonb not null,
+  state text default 'queued'::text not null,
+  counts jsonb default '{}'::jsonb not null,
+  rejects jsonb default '[]'::jsonb not null,
+  gates jsonb default '[]'::jsonb not null,
+  warnings jsonb default '[]'::jsonb not null,
+  version bigint,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  finished_at timestamp with time zone,
+  constraint dataset_import_pkey PRIMARY KEY (tenant_id, import_id),
+  constraint dataset_import_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_import_state_ck CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'published'::text, 'unchanged'::text, 'rejected'::text, 'blocked'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX dataset_import_created_idx ON app.dataset_import USING btree (tenant_id, created_at, import_id);
+CREATE INDEX dataset_import_list_idx ON app.dataset_import USING btree (tenant_id, list_key, created_at, import_id);
+create policy open on app.dataset_import as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_import as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_import as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_import as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_import as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_import_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_import FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.dataset_import to app;
+grant delete, insert, select, update on app.dataset_import to steward;
+
+-- dataset_import_reject: shared
+create table app.dataset_import_reject (
+  tenant_id uuid not null,
+  import_id uuid not null,
+  seq bigint not null,
+  code text not null,
+  pointer text not null,
+  location jsonb not null,
+  excerpt text,
+  message text not null,
+  constraint dataset_import_reject_pkey PRIMARY KEY (tenant_id, import_id, seq),
+  constraint dataset_import_reject_import_fkey FOREIGN KEY (tenant_id, import_id) REFERENCES app.dataset_import(tenant_id, import_id) ON DELETE CASCADE
+);
+create policy open on app.dataset_import_reject as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_import_reject as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_import_reject as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_import_reject as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_import_reject as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_import_reject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_import_reject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.dataset_import_reject to app;
+grant delete, insert, select, update on app.dataset_import_reject to steward;
+
+-- dataset_type: shared
+create table app.dataset_type (
+  tenant_id uuid not null,
+  type_key text not null,
+  type_version bigint not null,
+  definition jsonb not null,
+  definition_hash text not null,
+  compatibility text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint dataset_type_pkey PRIMARY KEY (tenant_id, type_key, type_version),
+  constraint dataset_type_compatibility_ck CHECK ((compatibility = ANY (ARRAY['backward'::text, 'none'::text]))),
+  constraint dataset_type_hash_ck CHECK ((definition_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint dataset_type_key_ck CHECK ((type_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint dataset_type_version_ck CHECK ((type_version >= 1))
+);
+create policy open on app.dataset_type as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_type as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_type as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_type as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_type as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_type_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_type FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_type_append BEFORE DELETE OR UPDATE ON app.dataset_type FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.dataset_type to app;
+grant insert, select on app.dataset_type to steward;
+
+-- dataset_version: shared
+create table app.dataset_version (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  label text,
+  type_tenant_id uuid not null,
+  type_key text not null,
+  type_version bigint not null,
+  content_hash text not null,
+  content_changed boolean not null,
+  entry_count bigint not null,
+  data_bytes bigint not null,
+  base_version bigint,
+  origin text not null,
+  provenance jsonb not null,
+  difference jsonb not null,
+  note text,
+  state text default 'published'::text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint dataset_version_label_key UNIQUE (tenant_id, dataset_id, label),
+  constraint dataset_version_pkey PRIMARY KEY (tenant_id, dataset_id, version),
+  constraint dataset_version_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_version_type_fkey FOREIGN KEY (type_tenant_id, type_key, type_version) REFERENCES app.dataset_type(tenant_id, type_key, type_version),
+  constraint dataset_version_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint dataset_version_label_ck CHECK ((label ~ '[^0-9]'::text)),
+  constraint dataset_version_origin_ck CHECK ((origin = ANY (ARRAY['import'::text, 'inline'::text, 'seed'::text, 'overlay'::text, 'rebase'::text]))),
+  constraint dataset_version_state_ck CHECK ((state = ANY (ARRAY['published'::text, 'deprecated'::text, 'withdrawn'::text]))),
+  constraint dataset_version_type_scope_ck CHECK (((type_tenant_id = tenant_id) OR (type_tenant_id = app.system_tenant()))),
+  constraint dataset_version_version_ck CHECK ((version >= 1))
+);
+CREATE INDEX dataset_version_hash_idx ON app.dataset_version USING btree (tenant_id, dataset_id, content_hash);
+create policy open on app.dataset_version as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_version as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_version as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_version as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_version as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_version_keep BEFORE UPDATE ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.keep_version();
+CREATE TRIGGER dataset_version_number BEFORE INSERT ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.number_version();
+grant insert, select, update on app.dataset_version to app;
+grant insert, select, update on app.dataset_version to steward;
+
 -- idempotency: tenant
 create table app.idempotency (
   tenant_id uuid not null,
@@ -419,6 +856,54 @@ grant select on app.migration to app;
 grant select on app.migration to steward;
 grant select on app.migration to worker;
 
+-- operator_event: shared
+create table app.operator_event (
+  tenant_id uuid not null,
+  seq bigint not null,
+  recorded_at timestamp with time zone not null,
+  actor text not null,
+  operation text not null,
+  subject text not null,
+  detail text not null,
+  prev_hash text not null,
+  hash text not null,
+  constraint operator_event_pkey PRIMARY KEY (tenant_id, seq),
+  constraint operator_event_detail_ck CHECK (((detail)::json IS NOT NULL)),
+  constraint operator_event_system_ck CHECK ((tenant_id = app.system_tenant()))
+);
+create policy open on app.operator_event as permissive for all using (true) with check (true);
+create policy wall_delete on app.operator_event as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.operator_event as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.operator_event as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.operator_event as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER operator_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.operator_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER operator_event_append BEFORE DELETE OR UPDATE ON app.operator_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH ROW EXECUTE FUNCTION app.chain_operator_event();
+grant select on app.operator_event to app;
+grant insert, select on app.operator_event to steward;
+
+-- resolution_receipt: append
+create table app.resolution_receipt (
+  tenant_id uuid not null,
+  receipt_id uuid not null,
+  consumer text not null,
+  valid_at timestamp with time zone not null,
+  known_at timestamp with time zone not null,
+  manifest text not null,
+  manifest_hash text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint resolution_receipt_pkey PRIMARY KEY (tenant_id, receipt_id),
+  constraint resolution_receipt_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint resolution_receipt_hash_ck CHECK ((manifest_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint resolution_receipt_manifest_ck CHECK (((manifest)::json IS NOT NULL))
+);
+create policy open on app.resolution_receipt as permissive for all using (true) with check (true);
+create policy wall on app.resolution_receipt as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER resolution_receipt_actor BEFORE INSERT OR DELETE OR UPDATE ON app.resolution_receipt FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER resolution_receipt_append BEFORE DELETE OR UPDATE ON app.resolution_receipt FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.resolution_receipt to app;
+
 -- retention_policy: tenant
 create table app.retention_policy (
   tenant_id uuid not null,
@@ -451,6 +936,27 @@ create policy wall on app.revoked_token as restrictive for all using ((tenant_id
 CREATE TRIGGER revoked_token_actor BEFORE INSERT OR DELETE OR UPDATE ON app.revoked_token FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER revoked_token_epoch AFTER INSERT ON app.revoked_token FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
 grant delete, insert, select, update on app.revoked_token to app;
+
+-- seed_ledger: shared
+create table app.seed_ledger (
+  tenant_id uuid not null,
+  subject text not null,
+  seed_hash text not null,
+  version bigint,
+  outcome text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint seed_ledger_pkey PRIMARY KEY (tenant_id, subject, seed_hash),
+  constraint seed_ledger_outcome_ck CHECK ((outcome = ANY (ARRAY['applied'::text, 'activated'::text, 'pending'::text]))),
+  constraint seed_ledger_system_ck CHECK ((tenant_id = app.system_tenant()))
+);
+create policy open on app.seed_ledger as permissive for all using (true) with check (true);
+create policy wall_delete on app.seed_ledger as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.seed_ledger as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.seed_ledger as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.seed_ledger as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER seed_ledger_actor BEFORE INSERT OR DELETE OR UPDATE ON app.seed_ledger FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant select on app.seed_ledger to app;
+grant delete, insert, select, update on app.seed_ledger to steward;
 
 -- signing_key: shared
 create table app.signing_key (

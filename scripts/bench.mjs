@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled a second time
- * with the statement that sets the tenant left out, to measure what row-level security costs and nothing else.
+ * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled again with one
+ * statement left out: that which sets the tenant, and that which records a change, to measure what each costs alone.
  */
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -10,20 +10,32 @@ import esbuild from 'esbuild'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const outdir = path.join(root, '.build/bench')
-const WITH_TENANT = '[this.#context(scope, CONTEXT_READ_ONLY), statement]'
 
-const withoutTenant = {
-  name: 'without-tenant',
+/** Leaves one piece of text out of one file; stops when it is not there exactly once. */
+const without = (name, filter, text, instead) => ({
+  name,
   setup(build) {
-    build.onLoad({ filter: /kernel\/database\/tx\.ts$/ }, ({ path: file }) => {
+    build.onLoad({ filter }, ({ path: file }) => {
       const source = fs.readFileSync(file, 'utf8')
-      if (source.split(WITH_TENANT).length !== 2) {
-        throw new Error(`${file} no longer says ${WITH_TENANT} exactly once: adapt scripts/bench.mjs to it.`)
+      if (source.split(text).length !== 2) {
+        throw new Error(`${file} no longer says ${text} exactly once: adapt scripts/bench.mjs to it.`)
       }
-      return { loader: 'ts', contents: source.replace(WITH_TENANT, '[statement]') }
+      return { loader: 'ts', contents: source.replace(text, instead) }
     })
   },
-}
+})
+const withoutTenant = without(
+  'without-tenant',
+  /kernel\/database\/tx\.ts$/,
+  '[this.#context(scope, CONTEXT_READ_ONLY), statement]',
+  '[statement]',
+)
+const withoutRecord = without(
+  'without-record',
+  /kernel\/audit\/record\.ts$/,
+  'deferEvent(tx, event, keys.eventMac(event))',
+  'void event',
+)
 
 const shared = {
   absWorkingDir: root,
@@ -40,6 +52,7 @@ const shared = {
 const programs = ['main', 'load', 'kernel', 'bare', 'jobs'].map((name) => `bench/${name}.ts`)
 await esbuild.build({ ...shared, entryPoints: programs })
 await esbuild.build({ ...shared, entryPoints: { 'kernel-open': 'bench/kernel.ts' }, plugins: [withoutTenant] })
+await esbuild.build({ ...shared, entryPoints: { 'kernel-unrecorded': 'bench/kernel.ts' }, plugins: [withoutRecord] })
 
 const { status } = spawnSync(process.execPath, [path.join(outdir, 'main.mjs'), ...process.argv.slice(2)], {
   cwd: root,

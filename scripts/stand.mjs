@@ -8,7 +8,8 @@ import path from 'node:path'
 import esbuild from 'esbuild'
 
 const root = path.resolve(import.meta.dirname, '..')
-const names = ['jobs', 'pgbouncer']
+const names = ['jobs', 'pgbouncer', 'kills', 'database', 'drain', 'corruption']
+const faults = ['kills', 'database', 'drain', 'corruption']
 const [name, ...args] = process.argv.slice(2)
 
 if (!names.includes(name)) {
@@ -18,9 +19,11 @@ if (!names.includes(name)) {
 
 // A folder of its own for each run: another stand may be running from the last bundle.
 const outdir = path.join(root, '.build', `stand-${process.pid}`)
+const entry = faults.includes(name) ? `faults/${name}` : name
 await esbuild.build({
   absWorkingDir: root,
-  entryPoints: [`test/stand/${name}.ts`, 'test/stand/worker-process.ts'],
+  entryPoints: [`test/stand/${entry}.ts`, 'test/stand/worker-process.ts', 'test/stand/faults/service-process.ts'],
+  outbase: path.join(root, 'test/stand'),
   outdir,
   bundle: true,
   platform: 'node',
@@ -31,7 +34,7 @@ await esbuild.build({
   logLevel: 'warning',
 })
 
-const child = spawn(process.execPath, [path.join(outdir, `${name}.mjs`), ...args], { cwd: root, stdio: 'inherit' })
+const child = spawn(process.execPath, [path.join(outdir, `${entry}.mjs`), ...args], { cwd: root, stdio: 'inherit' })
 // Ctrl-C reaches the stand by itself; it tidies up, and we wait for it.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => child.kill('SIGTERM'))

@@ -1,6 +1,7 @@
 /**
  * Every `sh` and `ts` example of the README files and of docs/ is executed, in order, against a server started as a reader
- * would start it. The `ts` examples of one page are one program, type-checked first; other languages are not run.
+ * would start it. The `ts` examples of one page are one program, type-checked first; other languages are not run. An example
+ * that cannot be run says why beside its language: ```sh not run: it needs a cluster.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -12,17 +13,9 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectRoot } from './support/database.ts'
 
-/** Lines that other tests run, because they would take over this one. */
-const coveredElsewhere: Readonly<Record<string, string>> = {
-  'npm ci && npm start': 'test/boot.test.ts',
-  'npm ci && npm test': 'this very run',
-}
-/** Pages about machines that are not here: a database server, a cluster. The named test checks their commands against ours. */
-const pagesElsewhere: Readonly<Record<string, string>> = { 'docs/operations.md': 'test/deploy.test.ts' }
-
 const run = promisify(execFile)
 const scratch = path.join(projectRoot, '.build/examples')
-const pages = ['README.md', 'client/README.md', ...markdownIn('docs')].filter((page) => !(page in pagesElsewhere))
+const pages = ['README.md', 'client/README.md', ...markdownIn('docs')]
 let data_dir: string
 let server: ChildProcess
 let url: string
@@ -33,18 +26,31 @@ function markdownIn(folder: string): string[] {
   return names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`)
 }
 
+interface Block {
+  readonly language: string
+  /** Why it is not run; empty when it is. */
+  readonly reason: string
+  readonly code: string
+}
+
+function blocksOf(page: string): Block[] {
+  const text = fs.readFileSync(path.join(projectRoot, page), 'utf8')
+  return [...text.matchAll(/^ *```(\w+)([^\n]*)\n(.*?)^ *```$/gms)].map(([, language = '', mark = '', code = '']) => {
+    const [, reason] = /^ not run: (.+)$/.exec(mark) ?? []
+    if (mark !== '' && reason === undefined) throw new Error(`${page}: "${language}${mark}" is not understood`)
+    return { language, reason: reason ?? '', code }
+  })
+}
+
 interface Examples {
   readonly shell: string
   readonly program: string
 }
 
 function examplesOf(page: string): Examples {
-  const text = fs.readFileSync(path.join(projectRoot, page), 'utf8')
-  const blocks = [...text.matchAll(/^ *```(\w+)\n(.*?)^ *```$/gms)]
-  const join = (language: string) =>
-    blocks.flatMap(([, name, code]) => (name === language ? [code as string] : [])).join('\n')
-  const lines = join('sh').split('\n')
-  return { shell: lines.filter((line) => !(line.trim() in coveredElsewhere)).join('\n'), program: join('ts') }
+  const run = blocksOf(page).filter(({ reason }) => reason === '')
+  const join = (wanted: string) => run.flatMap(({ language, code }) => (language === wanted ? [code] : [])).join('\n')
+  return { shell: join('sh'), program: join('ts') }
 }
 
 async function freePort(): Promise<string> {
@@ -98,7 +104,8 @@ async function runPage(name: string, { shell, program }: Examples): Promise<stri
   const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env })
   return stdout
 }
-const onThisPort = (text: string): string => text.replaceAll('http://localhost:8000', url)
+const onThisPort = (text: string): string =>
+  text.replaceAll('http://localhost:8000', url).replaceAll('/backups/', `${scratch}/`)
 
 async function compile(name: string, program: string): Promise<string> {
   const source = path.join(scratch, `${name}.ts`)
@@ -115,12 +122,28 @@ async function compile(name: string, program: string): Promise<string> {
 }
 
 describe('examples', () => {
-  test('there are some, and what is left to other tests is really there', () => {
-    const all = pages.map((page) => fs.readFileSync(path.join(projectRoot, page), 'utf8')).join('\n')
-    expect(all.match(/^```(sh|ts)$/gm)?.length).toBeGreaterThan(8)
-    for (const line of Object.keys(coveredElsewhere)) expect(all).toContain(`\n${line}\n`)
-    for (const [page, file] of Object.entries(pagesElsewhere)) {
-      expect(fs.readFileSync(path.join(projectRoot, file), 'utf8')).toContain(page)
+  test('there are some, and those that are not run are these, for these reasons', () => {
+    const all = pages.flatMap((page) => blocksOf(page).map((block) => ({ page, ...block })))
+    const examples = all.filter(({ language }) => language === 'sh' || language === 'ts')
+    expect(examples.filter(({ reason }) => reason === '').length).toBeGreaterThan(14)
+    const left = examples.filter(({ reason }) => reason !== '').map(({ page, reason }) => `${page}: ${reason}`)
+    const programs = "docs/operations.md: it needs PostgreSQL's own client programs"
+    expect(left).toEqual([
+      'README.md: test/boot.test.ts starts it',
+      'README.md: it is this very run',
+      programs,
+      'docs/operations.md: passwords and host are yours',
+      'docs/operations.md: it writes to /etc',
+      'docs/operations.md: password and host are yours',
+      'docs/operations.md: they serve until they are stopped',
+      'docs/operations.md: the key is the one that was printed',
+      'docs/operations.md: it needs Docker and a cluster',
+      programs,
+      'docs/operations.md: test/sbom.test.ts runs and checks it',
+      `${programs}; src/app/backup/backup.test.ts restores`,
+    ])
+    for (const named of left.join(' ').match(/(src|test)\/\S+\.test\.ts/g) ?? []) {
+      expect(fs.existsSync(path.join(projectRoot, named)), named).toBe(true)
     }
   })
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { challengeOf, finishSignIn, type Provider, startSignIn } from './oidc.ts'
+import { challengeOf, finishSignIn, type Grant, type Provider, renew, startSignIn } from './oidc.ts'
 
 const kept = new Map<string, string>()
 const storage = {
@@ -15,6 +15,10 @@ const storage = {
 let server: http.Server
 let provider: Provider
 let challenge = ''
+/** What the provider gives along with the token. */
+let along: Record<string, unknown> = {}
+/** Good for one use. */
+let refresh_token = 'refresh-1'
 
 beforeAll(async () => {
   server = http.createServer(async (request, response) => {
@@ -30,8 +34,14 @@ beforeAll(async () => {
       form.get('client_id') === 'console' &&
       form.get('redirect_uri') === 'https://probity.example/sign-in/callback' &&
       proven === challenge
-    response.writeHead(fits ? 200 : 400, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(fits ? { access_token: 'a.b.c', token_type: 'Bearer' } : { error: 'invalid_grant' }))
+    const renews =
+      form.get('grant_type') === 'refresh_token' &&
+      form.get('client_id') === 'console' &&
+      form.get('refresh_token') === refresh_token
+    if (renews) refresh_token = 'refresh-2'
+    response.writeHead(fits || renews ? 200 : 400, { 'content-type': 'application/json' })
+    const granted = { access_token: renews ? 'd.e.f' : 'a.b.c', token_type: 'Bearer', ...along }
+    response.end(JSON.stringify(fits || renews ? granted : { error: 'invalid_grant' }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -44,7 +54,11 @@ beforeAll(async () => {
   }
 })
 afterAll(() => server?.close())
-beforeEach(() => kept.clear())
+beforeEach(() => {
+  kept.clear()
+  along = {}
+  refresh_token = 'refresh-1'
+})
 
 async function start() {
   const url = await startSignIn(provider, 'https://probity.example', '/users?state=active', storage)
@@ -75,7 +89,11 @@ test('the way there names client, scopes, state and challenge, and never the ver
 
 test('the way back gives the token and the place, once', async () => {
   const answer = new URLSearchParams({ code: 'good-code', state: (await start()).get('state') ?? '' })
-  expect(await finishSignIn(answer, storage)).toEqual({ token: 'a.b.c', place: '/users?state=active' })
+  expect(await finishSignIn(answer, storage)).toEqual({
+    token: 'a.b.c',
+    grant: null,
+    place: '/users?state=active',
+  })
   expect(kept.size).toBe(0)
   expect(await finishSignIn(answer, storage)).toEqual({ fault: expect.stringContaining('not started') })
 })
@@ -90,4 +108,27 @@ test.each([
   const answer = new URLSearchParams({ state, ...parts })
   expect(await finishSignIn(answer, storage)).toEqual({ fault: expect.stringContaining(fault) })
   expect(kept.size).toBe(0)
+})
+
+test('a token that can be renewed is renewed, each refresh token once', async () => {
+  along = { refresh_token: 'refresh-1', expires_in: 100 }
+  const before_ms = Date.now()
+  const answer = new URLSearchParams({ code: 'good-code', state: (await start()).get('state') ?? '' })
+  const { grant } = (await finishSignIn(answer, storage)) as { grant: Grant }
+  expect(grant).toMatchObject({ refresh_token: 'refresh-1', client_id: 'console' })
+  expect(grant.renew_at_ms).toBeGreaterThanOrEqual(before_ms + 90_000)
+  expect(grant.renew_at_ms).toBeLessThan(Date.now() + 100_000)
+
+  along = { refresh_token: 'refresh-2' }
+  expect(await renew(grant)).toEqual({
+    token: 'd.e.f',
+    grant: { ...grant, refresh_token: 'refresh-2', renew_at_ms: null },
+  })
+  expect(await renew(grant)).toBe('refused')
+})
+
+test('a provider that keeps the refresh token, and one that is away', async () => {
+  const grant: Grant = { ...provider, refresh_token: 'refresh-1', renew_at_ms: null }
+  expect(await renew(grant)).toMatchObject({ token: 'd.e.f', grant: { refresh_token: 'refresh-1' } })
+  expect(await renew({ ...grant, token_endpoint: 'http://127.0.0.1:1/token' })).toBe('unreachable')
 })

@@ -65,7 +65,21 @@ export async function startSignIn(provider: Provider, origin: string, place: str
   return url
 }
 
-export type SignedIn = { readonly token: string; readonly place: string } | { readonly fault: string }
+/** What renews a token at the provider that gave it, when it gave the means. */
+export interface Grant {
+  readonly token_endpoint: string
+  readonly client_id: string
+  readonly refresh_token: string
+  /** Null when the provider does not say how long its tokens last: then a refused one is the sign. */
+  readonly renew_at_ms: number | null
+}
+
+export interface Granted {
+  readonly token: string
+  readonly grant: Grant | null
+}
+
+export type SignedIn = (Granted & { readonly place: string }) | { readonly fault: string }
 
 /** What was started is forgotten whatever the outcome: a code is good for one try. */
 export async function finishSignIn(answer: URLSearchParams, storage: Storage): Promise<SignedIn> {
@@ -76,8 +90,9 @@ export async function finishSignIn(answer: URLSearchParams, storage: Storage): P
   if (refusal !== null) return { fault: `The provider refused: ${answer.get('error_description') ?? refusal}.` }
   const code = answer.get('code')
   if (code === null) return { fault: 'The provider sent no code. Start again.' }
-  const token = await redeem(code, started)
-  return token === null ? { fault: 'The provider gave no token for the code.' } : { token, place: started.place }
+  const granted = await redeem(code, started)
+  if (typeof granted === 'string') return { fault: 'The provider gave no token for the code.' }
+  return { ...granted, place: started.place }
 }
 
 function takeStarted(storage: Storage): Started | null {
@@ -86,20 +101,33 @@ function takeStarted(storage: Storage): Started | null {
   return text === null ? null : (JSON.parse(text) as Started)
 }
 
-async function redeem(code: string, { provider, redirect_uri, verifier }: Started): Promise<string | null> {
-  const form = {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri,
-    client_id: provider.client_id,
-    code_verifier: verifier,
-  }
+const redeem = (code: string, { provider, redirect_uri, verifier }: Started) =>
+  askForToken(provider, { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier })
+
+/** A provider may give a new refresh token with each renewal; then the one before is spent. */
+export const renew = (grant: Grant): Promise<Granted | 'refused' | 'unreachable'> =>
+  askForToken(grant, { grant_type: 'refresh_token', refresh_token: grant.refresh_token })
+
+/** Renewed when a tenth of its life is left, so that a request under way does not outlive its token. */
+const RENEW_BEFORE = 0.1
+
+async function askForToken(
+  { token_endpoint, client_id }: Pick<Provider, 'token_endpoint' | 'client_id'>,
+  form: Readonly<Record<string, string>>,
+): Promise<Granted | 'refused' | 'unreachable'> {
+  const asked_at_ms = Date.now()
   try {
-    const response = await fetch(provider.token_endpoint, { method: 'POST', body: new URLSearchParams(form) })
-    if (!response.ok) return null
-    const { access_token } = (await response.json()) as { access_token?: unknown }
-    return typeof access_token === 'string' ? access_token : null
+    const body = new URLSearchParams({ ...form, client_id })
+    const response = await fetch(token_endpoint, { method: 'POST', body })
+    if (response.status >= 500) return 'unreachable'
+    if (!response.ok) return 'refused'
+    const { access_token, refresh_token, expires_in } = (await response.json()) as Record<string, unknown>
+    if (typeof access_token !== 'string') return 'refused'
+    const kept = typeof refresh_token === 'string' ? refresh_token : form['refresh_token']
+    if (kept === undefined) return { token: access_token, grant: null }
+    const renew_at_ms = typeof expires_in === 'number' ? asked_at_ms + expires_in * 1000 * (1 - RENEW_BEFORE) : null
+    return { token: access_token, grant: { token_endpoint, client_id, refresh_token: kept, renew_at_ms } }
   } catch {
-    return null
+    return 'unreachable'
   }
 }

@@ -6,9 +6,14 @@ import readline from 'node:readline'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyExport } from '../../src/kernel/audit/export-file.ts'
+import { recordEvent } from '../../src/kernel/audit/record.ts'
 import type { Verification } from '../../src/kernel/audit/verify.ts'
+import { createKeyring } from '../../src/kernel/seal.ts'
+import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { TEST_MASTER_KEY } from '../support/database.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { sealCompletely } from '../support/sealing.ts'
+import { secondProcess } from '../support/second-process.ts'
 import { tamper, tamperings } from '../support/tampering.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -115,6 +120,31 @@ describe('verification', () => {
     expect(later.length).toBeGreaterThan(0)
     // The event planted above has no valid code, and verification says so.
     expect((await verify()).faults).toContainEqual(expect.objectContaining({ fault: 'event_not_authentic' }))
+  })
+})
+
+describe('after a rotation of the master key', () => {
+  test('what was recorded, sealed and signed before still verifies, and the chain goes on', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const scope = { tenant_id: tenant.tenant_id, actor: 'operator:test' }
+    await tenant.newUser()
+    await sealCompletely(w, tenant)
+    const after = await secondProcess(w, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
+    const verifyBy = ({ database, kernel }: World['runtime']) =>
+      database.read(scope, (tx) => verifyChain(tx, kernel.audit, async () => {}))
+    try {
+      const before = await verifyBy(after.runtime)
+      expect(before).toMatchObject({ intact: true, faults: [], unsealed: 0 })
+      const facts = { operation: 'after', object_type: 'x', object_id: 'x', request_id: null, detail: {} }
+      await after.runtime.database.write(scope, async (tx) => recordEvent(tx, after.runtime.kernel.audit, facts))
+      await sealCompletely({ ...w, runtime: after.runtime }, tenant)
+      expect(await verifyBy(after.runtime)).toMatchObject({ intact: true, events: before.events + 1 })
+      // Who knows the old key only takes neither the new event nor the new end for ours.
+      const faults = (await verifyBy(w.runtime)).faults.map(({ fault }) => fault)
+      expect(faults).toEqual(['event_not_authentic', 'head_altered'])
+    } finally {
+      await after.close()
+    }
   })
 })
 

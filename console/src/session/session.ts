@@ -1,16 +1,29 @@
 /**
- * Who is signed in, in this browser tab: a token, or an API key that is exchanged for tokens and renewed. Both are kept in
- * the session storage of the tab and nowhere else, and are gone when it is closed.
+ * Who is signed in, in this browser tab: a token, with what renews it if there is anything: an API key, or a grant of the
+ * identity provider. All are kept in the session storage of the tab and nowhere else, and are gone when it is closed.
  */
-import { apiKeyTokens, isProblem, type ProbityProblem, type TokenSource } from '@probity/client'
+import { apiKeyTokens, isProblem, type TokenSource } from '@probity/client'
 import { useSyncExternalStore } from 'react'
+import { type Grant, type Granted, renew } from '../oidc.ts'
 import { readPasted } from './token.ts'
 
 const tokenKey = 'probity.token'
 const apiKeyKey = 'probity.api_key'
+const grantKey = 'probity.grant'
 const changes = new EventTarget()
 let exchanged: TokenSource | null = null
-let ending: ProbityProblem | null = null
+let ending: Ending | null = null
+
+/** Why a session is over, in words for the person. */
+export interface Ending {
+  readonly title: string
+  readonly detail: string
+}
+
+const NOT_RENEWED: Ending = {
+  title: 'Your session has ended',
+  detail: 'Your identity provider does not renew it any more. Sign in again; you come back to this page.',
+}
 
 const stored = (key: string): string => window.sessionStorage.getItem(key) ?? ''
 function store(key: string, value: string): void {
@@ -34,28 +47,35 @@ export function useToken(): string {
   return useSyncExternalStore(subscribe, () => stored(tokenKey))
 }
 
-/** Why the server ended the session, until somebody signs in again. */
-export function useEnding(): ProbityProblem | null {
+/** Why the session ended, until somebody signs in again. */
+export function useEnding(): Ending | null {
   return useSyncExternalStore(subscribe, () => ending)
 }
 
-function begin(token: string, api_key: string, source: TokenSource | null): void {
+interface Means {
+  readonly api_key?: string
+  readonly source?: TokenSource
+  readonly grant?: Grant | null
+}
+
+function begin(token: string, { api_key = '', source, grant = null }: Means = {}): void {
   store(tokenKey, token)
   store(apiKeyKey, api_key)
-  exchanged = source
+  store(grantKey, grant === null ? '' : JSON.stringify(grant))
+  exchanged = source ?? null
   ending = null
   changes.dispatchEvent(new Event('person'))
   tell()
 }
 
-export const signInWithToken = (token: string): void => begin(token, '', null)
-export const signOut = (): void => begin('', '', null)
+export const signInAtProvider = ({ token, grant }: Granted): void => begin(token, { grant })
+export const signOut = (): void => begin('')
 
-/** The server no longer accepts the token. The page stays where it is and asks to sign in again. */
-export function endSession(problem: ProbityProblem): void {
+/** The token is no longer accepted and nothing renews it. The page stays where it is and asks to sign in again. */
+export function endSession(reason: Ending): void {
   if (stored(tokenKey) === '' && stored(apiKeyKey) === '') return
-  begin('', '', null)
-  ending = problem
+  begin('')
+  ending = reason
   tell()
 }
 
@@ -64,12 +84,12 @@ export async function signIn(pasted: string): Promise<{ readonly fault: string }
   const given = readPasted(pasted)
   if ('fault' in given) return given
   if ('token' in given) {
-    signInWithToken(given.token)
+    begin(given.token)
     return null
   }
   const source = tokensOf(given.api_key)
   try {
-    begin(await source.get(), given.api_key, source)
+    begin(await source.get(), { api_key: given.api_key, source })
     return null
   } catch (error) {
     return {
@@ -91,13 +111,51 @@ const tokensOf = (api_key: string): TokenSource =>
     },
   })
 
+const readGrant = (): Grant | null => {
+  const text = stored(grantKey)
+  return text === '' ? null : (JSON.parse(text) as Grant)
+}
+
+/** One renewal at a time: a refresh token may be good for one use only. */
+let renewing: Promise<void> | null = null
+
+async function renewOnce(grant: Grant): Promise<void> {
+  const renewed = await renew(grant)
+  // Somebody signed out, or in as another, while the provider was asked.
+  if (readGrant()?.refresh_token !== grant.refresh_token) return
+  if (renewed === 'refused') return endSession(NOT_RENEWED)
+  // The provider is away: the present token is used as long as it is good, and the next request asks again.
+  if (renewed === 'unreachable') return
+  store(tokenKey, renewed.token)
+  store(grantKey, JSON.stringify(renewed.grant))
+  tell()
+}
+
+async function providerToken(grant: Grant): Promise<string> {
+  if (grant.renew_at_ms !== null && Date.now() >= grant.renew_at_ms) {
+    renewing ??= renewOnce(grant).finally(() => {
+      renewing = null
+    })
+    await renewing
+  }
+  return stored(tokenKey)
+}
+
 /** What the client asks before every request. */
 export const sessionTokens: TokenSource = {
   get: async () => {
     const api_key = stored(apiKeyKey)
+    const grant = readGrant()
+    if (grant !== null) return providerToken(grant)
     if (api_key === '') return stored(tokenKey)
     exchanged ??= tokensOf(api_key)
     return exchanged.get()
   },
-  forget: (refused) => exchanged?.forget(refused) ?? false,
+  forget: (refused) => {
+    const grant = readGrant()
+    if (grant === null) return exchanged?.forget(refused) ?? false
+    // Due at once, unless another request has renewed it meanwhile.
+    if (stored(tokenKey) === refused) store(grantKey, JSON.stringify({ ...grant, renew_at_ms: 0 }))
+    return true
+  },
 }

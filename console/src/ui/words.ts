@@ -7,9 +7,9 @@ export function sentence(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** `updateUserRoles` → `Update user roles`. */
+/** `updateUserRoles` → `Update user roles`, `job:audit-export` → `Job: audit export`. */
 export const operationWords = (operation: string): string =>
-  sentence(operation.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
+  sentence(operation.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(':', ': '))
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`

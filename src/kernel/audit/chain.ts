@@ -2,7 +2,7 @@
  * The arithmetic of the audit record: what of an event is hashed, how links follow each other, how events and chain ends
  * are authenticated, how a checkpoint is signed. Pure, and the same online and offline.
  */
-import { createHash, createHmac, createPrivateKey, createPublicKey, sign, timingSafeEqual, verify } from 'node:crypto'
+import { createHmac, createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { Keyring } from '../seal.ts'
 
 export interface AuditEvent {
@@ -27,7 +27,7 @@ export interface ChainEnd {
 export const GENESIS = '0'.repeat(64)
 
 /** A fixed order of members instead of canonical JSON: the same certainty at a fifth of the cost, a million times over. */
-const eventText = (event: AuditEvent): string =>
+export const eventText = (event: AuditEvent): string =>
   JSON.stringify([
     event.tenant_id,
     event.event_id,
@@ -40,10 +40,13 @@ const eventText = (event: AuditEvent): string =>
     event.detail,
   ])
 
-export const eventHash = (event: AuditEvent): string => createHash('sha256').update(eventText(event)).digest('hex')
+/** In one call: half the cost of an object for each of a million. */
+const sha256 = (text: string): string => hash('sha256', text, 'hex')
+
+export const eventHash = (event: AuditEvent, text = eventText(event)): string => sha256(text)
 
 export const linkHash = (prev_hash: string, seq: number, hash_of_event: string): string =>
-  createHash('sha256').update(`${prev_hash}:${seq}:${hash_of_event}`).digest('hex')
+  sha256(`${prev_hash}:${seq}:${hash_of_event}`)
 
 export interface Checkpoint extends ChainEnd {
   readonly tenant_id: string
@@ -80,7 +83,8 @@ export interface EarlierKey extends PublicKey {
 export interface AuditKeys extends PublicKey {
   readonly earlier_keys: readonly EarlierKey[]
   eventMac(event: AuditEvent): string
-  eventFits(event: AuditEvent, mac: string): boolean
+  /** `text` is that of the event, for those who have it already. */
+  eventFits(event: AuditEvent, mac: string, text?: string): boolean
   headMac(tenant_id: string, end: ChainEnd): string
   headFits(tenant_id: string, end: ChainEnd, mac: string): boolean
   signCheckpoint(tenant_id: string, end: ChainEnd, created_at: string): Checkpoint
@@ -105,7 +109,7 @@ export function createAuditKeys(keyring: Pick<Keyring, 'deriveEach'>): AuditKeys
       succession: key.sign(successionText(key, public_key)),
     })),
     eventMac: (event) => mac(eventText(event)),
-    eventFits: (event, given) => macFits(eventText(event), given),
+    eventFits: (event, given, text = eventText(event)) => macFits(text, given),
     headMac: (tenant_id, end) => mac(headText(tenant_id, end)),
     headFits: (tenant_id, end, given) => macFits(headText(tenant_id, end), given),
     signCheckpoint: (tenant_id, { seq, hash }, created_at) => {
@@ -134,8 +138,7 @@ function signingKey(seed: Buffer): SigningKey {
   }
 }
 
-export const keyIdOf = (public_key: string): string =>
-  createHash('sha256').update(public_key).digest('hex').slice(0, 16)
+export const keyIdOf = (public_key: string): string => sha256(public_key).slice(0, 16)
 
 const macWith = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 

@@ -2,7 +2,7 @@
  * Recomputes a tenant's whole chain and says what fits and what does not, each fault with its place. The same walk serves
  * the database (with the keys) and an exported file (with the public key only).
  */
-import { type AuditEvent, type AuditKeys, type Checkpoint, eventHash, GENESIS, linkHash } from './chain.ts'
+import { type AuditEvent, type AuditKeys, type Checkpoint, eventHash, eventText, GENESIS, linkHash } from './chain.ts'
 import type { ChainRow, EventRow, HeadRow } from './queries.ts'
 
 export interface Fault {
@@ -88,11 +88,12 @@ export class ChainWalk {
       this.#fault(seq, event_id, 'event_missing', 'the event of this link is gone')
       return
     }
-    if (this.#keys && event.mac !== undefined && !this.#keys.eventFits(event, event.mac)) {
+    const text = eventText(event)
+    if (this.#keys && event.mac !== undefined && !this.#keys.eventFits(event, event.mac, text)) {
       this.#fault(seq, event_id, 'event_not_authentic', 'the event was not written by this service as it stands')
     }
     // Hashed with the link's own predecessor, so that one altered link does not accuse all that follow.
-    if (linkHash(row.prev_hash, seq, eventHash(event)) !== row.hash) {
+    if (linkHash(row.prev_hash, seq, eventHash(event, text)) !== row.hash) {
       this.#fault(seq, event_id, 'event_altered', 'event and link do not fit each other')
     }
   }

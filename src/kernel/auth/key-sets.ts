@@ -3,7 +3,7 @@
  * It decides which key may check which algorithm; it never sees a token.
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose'
-import { fail } from '../problem.ts'
+import { fail, Problem } from '../problem.ts'
 
 export type TokenAlgorithm = 'RS256' | 'ES256' | 'EdDSA'
 
@@ -60,27 +60,30 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
   let keys: readonly PublicKey[] | undefined
   let loaded_at_ms = Number.NEGATIVE_INFINITY
   let tried_at_ms = Number.NEGATIVE_INFINITY
-  let loading: Promise<void> | undefined
+  let loading: Promise<unknown> | undefined
 
-  async function load(): Promise<void> {
+  async function load(): Promise<unknown> {
     try {
       keys = await importKeys(await readJwks())
       loaded_at_ms = now()
+      return undefined
     } catch (error) {
       options.on_failure?.(error)
+      return error
+    } finally {
+      tried_at_ms = now()
     }
-    tried_at_ms = now()
   }
 
-  /** Joins the refresh under way, starts one, or, within the cool-down, does nothing. Never rejects. */
-  async function refresh(): Promise<void> {
+  /** Joins the refresh under way, starts one, or, within the cool-down, does nothing. Gives its failure, never rejects. */
+  async function refresh(): Promise<unknown> {
     const cooldown_ms = keys ? pace.cooldown_ms : FIRST_KEYS_COOLDOWN_MS
     if (!loading && now() - tried_at_ms >= cooldown_ms) {
       loading = load().finally(() => {
         loading = undefined
       })
     }
-    await loading
+    return loading
   }
 
   function fitting(alg: TokenAlgorithm, kid: string | undefined): readonly PublicKey[] {
@@ -91,8 +94,11 @@ export function createKeySet(source: KeySource, options: KeySetOptions = {}): Ke
   return {
     async find(alg, kid) {
       const age_ms = now() - loaded_at_ms
-      if (age_ms >= pace.wait_after_ms) await refresh()
-      else if (age_ms >= pace.refresh_after_ms) void refresh()
+      if (age_ms >= pace.wait_after_ms) {
+        const failure = await refresh()
+        // Keys of our own come from the database the request needs next: whoever waited for it in vain is told so now.
+        if (failure instanceof Problem && failure.code === 'overloaded') throw failure
+      } else if (age_ms >= pace.refresh_after_ms) void refresh()
       let found = fitting(alg, kid)
       if (found.length === 0) {
         await refresh()

@@ -57,6 +57,8 @@ declare module 'fastify' {
 const visitOf = (request: FastifyRequest): Visit => request.visit as Visit
 
 export const JSON_LIMIT_BYTES = 1024 * 1024
+/** Node's 511 overflows in a burst, and whoever is dropped there, of any tenant, tries again only a second later. */
+const CONNECTION_BACKLOG = 4096
 
 export interface HttpServer {
   readonly app: FastifyInstance
@@ -261,7 +263,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       return draining
     },
     listen: async (port, host) => {
-      await app.listen({ port, host })
+      await app.listen({ port, host, backlog: CONNECTION_BACKLOG })
       return (app.server.address() as AddressInfo).port
     },
     close: async () => {

@@ -8,6 +8,7 @@ import type { Tx } from '../../kernel/database/tx.ts'
 
 const BATCH = 5000
 const MAX_UNLINKED = 100_000
+const TOLD_EVERY = 10 * BATCH
 
 async function allCheckpoints(tx: Tx): Promise<Checkpoint[]> {
   const all: Checkpoint[] = []
@@ -18,16 +19,15 @@ async function allCheckpoints(tx: Tx): Promise<Checkpoint[]> {
   }
 }
 
-async function* chain(tx: Tx, after_seq: number, until_seq: number): AsyncGenerator<ChainRow> {
+/** Piece by piece: handing over a million rows one by one would cost as much as reading them. */
+async function* chain(tx: Tx, after_seq: number, until_seq: number): AsyncGenerator<readonly ChainRow[]> {
   let after = after_seq
   for (;;) {
     const rows = await listChain(tx, after, BATCH)
-    for (const row of rows) {
-      if (row.seq > until_seq) return
-      yield row
-    }
     const last = rows.at(-1)
-    if (!last || rows.length < BATCH) return
+    if (!last) return
+    yield last.seq <= until_seq ? rows : rows.filter(({ seq }) => seq <= until_seq)
+    if (rows.length < BATCH || last.seq >= until_seq) return
     after = last.seq
   }
 }
@@ -42,9 +42,10 @@ export async function verifyChain(
   const head = await findHead(tx)
   const walk = new ChainWalk(keys, checkpoints)
   let done = 0
-  for await (const row of chain(tx, 0, Number.MAX_SAFE_INTEGER)) {
-    walk.link(row)
-    if (++done % 50_000 === 0) await onProgress(done)
+  for await (const rows of chain(tx, 0, Number.MAX_SAFE_INTEGER)) {
+    for (const row of rows) walk.link(row)
+    done += rows.length
+    if (done % TOLD_EVERY === 0) await onProgress(done)
   }
   for (const event of await listUnlinked(tx, MAX_UNLINKED)) walk.unlinked(event, head)
   walk.head(tx.tenant_id, head)
@@ -74,10 +75,12 @@ export async function* exportLines(
     last_seq: range.last,
   })
   let end = { seq: range.first - 1, hash: '' }
-  for await (const { event, ...link } of chain(tx, range.first - 1, range.last)) {
-    const { mac: _mac, txid: _txid, ...content } = event ?? { mac: '', txid: 0 }
-    yield line({ line: 'link', ...link, event: event ? content : null })
-    end = { seq: link.seq, hash: link.hash }
+  for await (const rows of chain(tx, range.first - 1, range.last)) {
+    for (const { event, ...link } of rows) {
+      const { mac: _mac, txid: _txid, ...content } = event ?? { mac: '', txid: 0 }
+      yield line({ line: 'link', ...link, event: event ? content : null })
+      end = { seq: link.seq, hash: link.hash }
+    }
   }
   for (const checkpoint of await allCheckpoints(tx)) {
     if (checkpoint.seq >= range.first && checkpoint.seq <= range.last) yield line({ line: 'checkpoint', ...checkpoint })

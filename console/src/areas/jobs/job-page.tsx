@@ -1,16 +1,16 @@
 /** One job, followed as it goes: progress, result or problem, and the two things one can do about it. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { isProblem, type Schemas } from '@probity/client'
-import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
 import { JobProgress } from '../../ui/job-progress.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { PageLink } from '../../ui/link.tsx'
@@ -22,32 +22,6 @@ import { At, duration } from '../../ui/when.tsx'
 import { sentence } from '../../ui/words.ts'
 
 type Job = Schemas['Job']
-const isUnfinished = (job: Job): boolean => job.state === 'queued' || job.state === 'running'
-
-const jobQuery = (job_id: string) =>
-  queryOptions({
-    queryKey: ['jobs', job_id],
-    queryFn: ({ signal }) => probity.GET('/api/jobs/{job_id}', { params: { path: { job_id } }, signal }),
-    // Behind the long-poll below, should that break off.
-    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? 5000 : false),
-  })
-
-/** Long-polls while the job is unfinished and the page is open. */
-function useFollowed(job: Job): void {
-  const queries = useQueryClient()
-  const follows = isUnfinished(job)
-  const { job_id } = job
-  useEffect(() => {
-    if (!follows) return
-    const left = new AbortController()
-    const onProgress = (next: Job) => queries.setQueryData(jobQuery(job_id).queryKey, next)
-    probity.jobs.wait(job_id, { onProgress, signal: left.signal }).catch((error) => {
-      // How the job ended is on the page already; after a lost connection the page goes on by asking now and then.
-      if (!isProblem(error) && !left.signal.aborted) throw error
-    })
-    return () => left.abort()
-  }, [queries, job_id, follows])
-}
 
 export default function JobPage() {
   const { job_id = '' } = useParams({ strict: false }) as { job_id?: string }

@@ -3,7 +3,7 @@ import { Alert, Loader } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { finishSignIn } from '../../oidc.ts'
-import { signInWithToken } from '../../session/session.ts'
+import { signInAtProvider } from '../../session/session.ts'
 import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 
@@ -18,7 +18,7 @@ export default function CallbackPage() {
     finishing.then((outcome) => {
       finishing = null
       if ('fault' in outcome) return setFault(outcome.fault)
-      signInWithToken(outcome.token)
+      signInAtProvider(outcome)
       navigate({ href: outcome.place, replace: true })
     })
   }, [navigate])

@@ -8,6 +8,7 @@ import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
+import { saveJson, stamp } from '../../ui/save-file.ts'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At } from '../../ui/when.tsx'
 import { plural, sentence } from '../../ui/words.ts'
@@ -129,14 +130,7 @@ function Outcome({ probe }: { readonly probe: Probe | undefined }) {
 
 /** For the file of whoever asked for the proof. */
 function Download({ proof }: { readonly proof: Proof }) {
-  function save() {
-    const url = URL.createObjectURL(new Blob([JSON.stringify(proof, null, 2)], { type: 'application/json' }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `isolation-proof-${proof.checked_at.slice(0, 19).replaceAll(':', '')}.json`
-    link.click()
-    URL.revokeObjectURL(url)
-  }
+  const save = () => saveJson(`isolation-proof-${stamp(proof.checked_at)}.json`, proof)
   return (
     <Button size="xs" variant="default" onClick={save}>
       Save as a file

@@ -16,6 +16,7 @@ import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At, When } from '../../ui/when.tsx'
+import { AvailabilityForm } from './availability-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { RolesForm } from './roles-form.tsx'
 
@@ -62,6 +63,7 @@ export default function UserPage() {
         </Stack>
         <Stack gap="md">
           {may('updateUser') && <ProfileForm key={version} user={user} onReload={refetch} />}
+          {may('updateUserAvailability') && <AvailabilityForm key={`away:${version}`} user={user} onReload={refetch} />}
           <Section title="Record">
             <Facts
               of={[
@@ -69,7 +71,8 @@ export default function UserPage() {
                 !may('updateUser') && ['Team', user.team],
                 ['Comes from', user.origin === 'external' ? user.issuer : 'this server'],
                 ['Last seen', <When key="seen" at={user.last_seen_at} />],
-                user.away_until !== null && ['Away until', <At key="away" at={user.away_until} />],
+                !may('updateUserAvailability') &&
+                  user.away_until !== null && ['Away until', <At key="away" at={user.away_until} />],
                 ['Created', <At key="created" at={user.created_at} />],
                 ['Created by', <Principal key="by" of={user.created_by} />],
                 ['Changed', <At key="changed" at={user.updated_at} />],

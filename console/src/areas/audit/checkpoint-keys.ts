@@ -1,0 +1,13 @@
+/** The public keys that checkpoints are signed with, as an examiner keeps them. */
+import { queryOptions } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+
+export const keysQuery = queryOptions({
+  queryKey: ['audit', 'keys'],
+  queryFn: async ({ signal }) => {
+    const page = await probity.GET('/api/audit/checkpoints', { params: { query: { limit: 1 } }, signal })
+    const { key_id, public_key, earlier_keys } = page
+    return { key_id, public_key, earlier_keys }
+  },
+  staleTime: 300_000,
+})

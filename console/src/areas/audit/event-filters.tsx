@@ -1,0 +1,87 @@
+/** The search form of the audit record. What was searched for is in the address, so that it can be shared and come back to. */
+import { Autocomplete, Button, Group, TextInput } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { defined } from '../../ui/words.ts'
+
+const names = ['actor', 'operation', 'object_type', 'object_id', 'from_at', 'until_at'] as const
+type Name = (typeof names)[number]
+export type EventSearch = { readonly [N in Name]?: string }
+
+/** What the address says, as text: a number that was typed comes back as one. */
+export function useEventSearch(): EventSearch {
+  const search = useSearch({ strict: false }) as Record<string, unknown>
+  const given = (name: Name) => {
+    const value = search[name]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+  }
+  return defined(Object.fromEntries(names.map((name) => [name, given(name)])))
+}
+
+/** Times are typed as the person's own, and asked for as what they are in UTC. */
+export const asQuery = ({ from_at, until_at, ...rest }: EventSearch): EventSearch => ({
+  ...rest,
+  ...(from_at !== undefined && { from_at: instant(from_at) }),
+  ...(until_at !== undefined && { until_at: instant(until_at) }),
+})
+const instant = (local: string): string => {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? local : at.toISOString()
+}
+
+interface EventFiltersProps {
+  /** Seen in what is loaded: offered while typing. */
+  readonly actors: readonly string[]
+  readonly operations: readonly string[]
+}
+
+export function EventFilters({ actors, operations }: EventFiltersProps) {
+  const navigate = useNavigate()
+  const searched = useEventSearch()
+  const [typed, setTyped] = useState<EventSearch>(searched)
+  const search = (values: EventSearch) => {
+    const given = Object.fromEntries(names.map((name) => [name, values[name]?.trim() || undefined]))
+    navigate({ to: '.', search: given as never, replace: true })
+  }
+  const value = (name: Name) => ({
+    size: 'xs' as const,
+    value: typed[name] ?? '',
+  })
+  const text = (name: Name) => ({
+    ...value(name),
+    onChange: (event: { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [name]: event.currentTarget.value }),
+  })
+  const choice = (name: Name, data: readonly string[]) => ({
+    ...value(name),
+    data: [...data],
+    onChange: (chosen: string) => setTyped({ ...typed, [name]: chosen }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    search(typed)
+  }
+  function clear() {
+    setTyped({})
+    search({})
+  }
+  return (
+    <form onSubmit={submit} aria-label="Search the audit record" className="event-filters">
+      <Autocomplete label="Who" placeholder="user:…" {...choice('actor', actors)} />
+      <Autocomplete label="What" placeholder="updateUserRoles" {...choice('operation', operations)} />
+      <TextInput label="Kind of object" placeholder="users" {...text('object_type')} />
+      <TextInput label="Object id" {...text('object_id')} />
+      <TextInput label="From" type="datetime-local" {...text('from_at')} />
+      <TextInput label="Until" type="datetime-local" {...text('until_at')} />
+      <Group gap="xs" wrap="nowrap" className="event-filters-buttons">
+        <Button type="submit" size="xs">
+          Search
+        </Button>
+        {Object.keys(searched).length > 0 && (
+          <Button size="xs" variant="default" onClick={clear}>
+            Clear
+          </Button>
+        )}
+      </Group>
+    </form>
+  )
+}

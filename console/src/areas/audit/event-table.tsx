@@ -1,0 +1,74 @@
+/** Events as rows, newest first: when, who, what, on which object, and whether it is chained yet. */
+import { Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, type usePages } from '../../ui/list.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { When } from '../../ui/when.tsx'
+import { operationWords } from '../../ui/words.ts'
+
+type Event = Schemas['AuditEvent']
+
+export const objectPath = (object_type: string, object_id: string): string =>
+  `/audit/objects/${encodeURIComponent(object_type)}/${encodeURIComponent(object_id)}`
+
+interface EventTableProps {
+  readonly list: ReturnType<typeof usePages<Event>>
+  readonly empty: string
+  /** Left out where all events concern one object. */
+  readonly hasObjects?: boolean
+}
+
+export function EventTable({ list, empty, hasObjects = true }: EventTableProps) {
+  return (
+    <ListTable
+      label="Audit events"
+      list={list}
+      empty={empty}
+      head={[
+        { name: 'What' },
+        { name: 'Who' },
+        ...(hasObjects ? [{ name: 'Object', from: 'sm' } as const] : []),
+        { name: 'When' },
+        { name: 'Place in the chain', from: 'md' },
+      ]}
+      row={(event) => (
+        <Table.Tr key={event.event_id}>
+          <Table.Td>
+            <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
+              {operationWords(event.operation)}
+            </PageLink>
+          </Table.Td>
+          <Table.Td>
+            <Principal of={event.actor} />
+          </Table.Td>
+          {hasObjects && (
+            <Table.Td visibleFrom="sm">
+              <PageLink to={objectPath(event.object_type, event.object_id)} size="sm">
+                {event.object_type} <span className="mono">{shortened(event.object_id)}</span>
+              </PageLink>
+            </Table.Td>
+          )}
+          <Table.Td>
+            <When at={event.recorded_at} />
+          </Table.Td>
+          <Table.Td visibleFrom="md">
+            <Place seal={event.seal} />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    />
+  )
+}
+
+const shortened = (id: string): string => (/^[0-9a-f-]{36}$/.test(id) ? id.slice(-8) : id)
+
+export function Place({ seal }: { readonly seal: Event['seal'] }) {
+  if (seal === null)
+    return (
+      <Text span size="sm" c="dimmed">
+        sealed in a moment
+      </Text>
+    )
+  return <span>{seal.seq.toLocaleString('en')}</span>
+}

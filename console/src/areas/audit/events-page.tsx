@@ -1,0 +1,27 @@
+/** Every recorded change of the tenant, searchable by who, what, on which object and when. */
+import { probity } from '../../session/client.ts'
+import { usePages } from '../../ui/list.tsx'
+import { AuditFrame } from './audit-frame.tsx'
+import { asQuery, EventFilters, useEventSearch } from './event-filters.tsx'
+import { EventTable } from './event-table.tsx'
+
+export default function EventsPage() {
+  const search = useEventSearch()
+  const list = usePages(['audit', 'events', search], (cursor, signal) =>
+    probity.GET('/api/audit/events', { params: { query: { ...cursor, ...asQuery(search), limit: 50 } }, signal }),
+  )
+  const loaded = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const distinct = (values: readonly string[]) => [...new Set(values)].sort()
+  return (
+    <AuditFrame>
+      <EventFilters
+        actors={distinct(loaded.map(({ actor }) => actor))}
+        operations={distinct(loaded.map(({ operation }) => operation))}
+      />
+      <EventTable
+        list={list}
+        empty={Object.keys(search).length > 0 ? 'No event fits this search.' : 'Nothing has been changed yet.'}
+      />
+    </AuditFrame>
+  )
+}

@@ -1,0 +1,139 @@
+/** The record as a file that verifies without this service: chosen by time, made as a job, then downloaded. */
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { problemFromAnswer, type Schemas } from '@probity/client'
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { saveFile, stamp } from '../../ui/save-file.ts'
+import { Facts, Section } from '../../ui/section.tsx'
+import { plural } from '../../ui/words.ts'
+import { AuditFrame } from './audit-frame.tsx'
+import { keysQuery } from './checkpoint-keys.ts'
+import { asQuery } from './event-filters.tsx'
+import { RunProgress } from './run-progress.tsx'
+
+type Export = Schemas['AuditExport']
+
+const exportQuery = (export_id: string) =>
+  queryOptions({
+    queryKey: ['audit', 'export', export_id],
+    queryFn: ({ signal }) => probity.GET('/api/audit/exports/{export_id}', { params: { path: { export_id } }, signal }),
+  })
+
+export default function ExportsPage() {
+  const setRun = useSetFilter()
+  const { run } = useSearch({ strict: false }) as { run?: string }
+  const [range, setRange] = useState({ from_at: '', until_at: '' })
+  const start = useChange(
+    ({ from_at, until_at }: typeof range) =>
+      probity.POST('/api/audit/exports', {
+        body: asQuery({ ...(from_at && { from_at }), ...(until_at && { until_at }) }),
+      }),
+    { touches: [], onDone: ({ resource }) => setRun('run', resource?.split('/').at(-1) ?? null) },
+  )
+  const field = (name: keyof typeof range) => ({
+    type: 'datetime-local',
+    value: range[name],
+    onChange: (event: { currentTarget: HTMLInputElement }) => setRange({ ...range, [name]: event.currentTarget.value }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    start.run(range)
+  }
+  return (
+    <AuditFrame>
+      <Stack gap="md" maw={820}>
+        <Text size="sm">
+          An export holds the events of the range with their links, the checkpoints along the way and a signed end.
+          Whoever has the file and the public key can verify it anywhere, and notices if a line is missing.
+        </Text>
+        <form onSubmit={submit}>
+          <Group align="flex-end" gap="sm">
+            <TextInput label="From (the beginning unless told)" {...field('from_at')} />
+            <TextInput label="Until (now unless told)" {...field('until_at')} />
+            <Button type="submit" loading={start.isRunning}>
+              Export
+            </Button>
+          </Group>
+        </form>
+        <ProblemNote problem={start.problem} />
+        {typeof run === 'string' && <Run key={run} export_id={run} />}
+      </Stack>
+    </AuditFrame>
+  )
+}
+
+function Run({ export_id }: { readonly export_id: string }) {
+  const queries = useQueryClient()
+  const query = exportQuery(export_id)
+  const { data: made } = useSuspenseQuery(query)
+  return (
+    <RunProgress
+      job_id={made.job_id}
+      doing="The record is being written to a file."
+      onEnd={() => queries.invalidateQueries({ queryKey: query.queryKey })}
+    >
+      {() => made.content !== null && <Ready made={made} />}
+    </RunProgress>
+  )
+}
+
+function Ready({ made }: { readonly made: Export }) {
+  const { data: keys } = useSuspenseQuery(keysQuery)
+  const name = `audit-${stamp(made.created_at)}.ndjson`
+  const download = useChange(() => readContent(made.export_id), {
+    touches: [],
+    onDone: (content) => saveFile(name, content),
+  })
+  return (
+    <Section
+      title="The file"
+      aside={
+        <Button loading={download.isRunning} onClick={() => download.run(undefined)}>
+          Download
+        </Button>
+      }
+    >
+      <Alert color="teal" icon={<Icon name="check" />} role="status" mb="sm">
+        The export is ready: {plural(made.events ?? 0, 'event')}, {sizeOf(made.size_bytes ?? 0)}.
+      </Alert>
+      <Stack mb="xs">
+        <ProblemNote problem={download.problem} />
+      </Stack>
+      <Facts
+        of={[
+          ['SHA-256', made.sha256 && <CopyValue value={made.sha256} name="the digest" />],
+          ['Signature key', <CopyValue key="key" value={keys.public_key} name="the public key" />],
+          [
+            'Verify it',
+            <CopyValue
+              key="command"
+              value={`npx probity verify audit ${name} --key ${keys.public_key}`}
+              name="the command"
+            />,
+          ],
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** A download needs the token, which a plain link does not send. */
+async function readContent(export_id: string): Promise<Blob> {
+  const { data, error, response } = await probity.raw.GET('/api/audit/exports/{export_id}/content', {
+    params: { path: { export_id } },
+    headers: { accept: 'application/x-ndjson' },
+    parseAs: 'blob',
+  })
+  if (data === undefined) throw problemFromAnswer(response, error)
+  return data as unknown as Blob
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

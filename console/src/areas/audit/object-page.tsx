@@ -1,0 +1,32 @@
+/** Everything that ever happened to one object, newest first. */
+import { useParams } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { PageLink } from '../../ui/link.tsx'
+import { usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { sentence } from '../../ui/words.ts'
+import { EventTable } from './event-table.tsx'
+
+export default function ObjectPage() {
+  const params = useParams({ strict: false }) as { object_type?: string; object_id?: string }
+  const { object_type = '', object_id = '' } = params
+  const list = usePages(['audit', 'objects', object_type, object_id], (cursor, signal) =>
+    probity.GET('/api/audit/objects/{object_type}/{object_id}', {
+      params: { path: { object_type, object_id }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  return (
+    <Page
+      title={`History: ${sentence(object_type)}`}
+      about={<span className="mono">{object_id}</span>}
+      trail={
+        <PageLink to="/audit" inherit>
+          Audit record
+        </PageLink>
+      }
+    >
+      <EventTable list={list} empty="Nothing is recorded of this object." hasObjects={false} />
+    </Page>
+  )
+}

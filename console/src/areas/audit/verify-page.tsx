@@ -1,0 +1,78 @@
+/** Recomputes the whole chain on request, shows how far it is, and then the proof. Which one is shown is in the address. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { AuditFrame } from './audit-frame.tsx'
+import { keysQuery } from './checkpoint-keys.ts'
+import { Proof } from './proof.tsx'
+import { RunProgress } from './run-progress.tsx'
+
+const verificationQuery = (verification_id: string) =>
+  queryOptions({
+    queryKey: ['audit', 'verification', verification_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/audit/verifications/{verification_id}', { params: { path: { verification_id } }, signal }),
+  })
+
+export default function VerifyPage() {
+  const may = useMay()
+  const setRun = useSetFilter()
+  const { run } = useSearch({ strict: false }) as { run?: string }
+  const start = useChange(() => probity.POST('/api/audit/verify', { body: {} }), {
+    touches: [],
+    onDone: ({ resource }) => setRun('run', resource?.split('/').at(-1) ?? null),
+  })
+  return (
+    <AuditFrame>
+      <Stack gap="md">
+        <Group justify="space-between" align="flex-start">
+          <Text size="sm" maw={640}>
+            Verifying computes every link again from the event it seals, checks the code of every event, the end of the
+            chain and every signed checkpoint. Whoever changed the database behind the service's back is found, with the
+            place.
+          </Text>
+          {may('createAuditVerification') && (
+            <Button loading={start.isRunning} onClick={() => start.run(undefined)}>
+              Verify
+            </Button>
+          )}
+        </Group>
+        {!may('createAuditVerification') && <Text size="sm">An auditor can start a verification.</Text>}
+        <ProblemNote problem={start.problem} />
+        {typeof run === 'string' && <Run key={run} verification_id={run} />}
+      </Stack>
+    </AuditFrame>
+  )
+}
+
+function Run({ verification_id }: { readonly verification_id: string }) {
+  const queries = useQueryClient()
+  const query = verificationQuery(verification_id)
+  const { data: verification } = useSuspenseQuery(query)
+  return (
+    <RunProgress
+      job_id={verification.job_id}
+      doing="Every link and every event is being computed again."
+      onEnd={() => queries.invalidateQueries({ queryKey: query.queryKey })}
+    >
+      {(job) => <Outcome verification={verification} job={job} />}
+    </RunProgress>
+  )
+}
+
+interface OutcomeProps {
+  readonly verification: Schemas['AuditVerification']
+  readonly job: Schemas['Job']
+}
+
+function Outcome({ verification, job }: OutcomeProps) {
+  const { data: keys } = useSuspenseQuery(keysQuery)
+  const { report } = verification
+  return report && <Proof verification={verification} report={report} job={job} keys={keys} />
+}

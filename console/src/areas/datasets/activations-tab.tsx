@@ -1,0 +1,210 @@
+/** Which version governed between which instants, and the record of what was said about it: each line carries the hash of the one before. */
+import { Badge, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Nothing, PlainTable } from '../../ui/plain-table.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { Section } from '../../ui/section.tsx'
+import { At, useNow } from '../../ui/when.tsx'
+import { spaced } from '../../ui/words.ts'
+import { activationsQuery } from './activations-query.ts'
+
+type Activation = Schemas['Activation']
+type Span = Schemas['Timeline']['in_force'][number]
+
+const scopes = ['own', 'shared'] as const
+
+export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
+  const isShared = dataset.origin === 'shared'
+  const set = useSetFilter()
+  const scope = useFilter('scope', scopes) ?? (isShared ? 'shared' : 'own')
+  const { data: timeline } = useSuspenseQuery(activationsQuery(dataset.list_key, scope))
+  return (
+    <Stack gap="md">
+      {isShared && (
+        <Group>
+          <SegmentedControl
+            size="xs"
+            aria-label="Whose activations"
+            value={scope}
+            onChange={(chosen) => set('scope', chosen)}
+            data={[
+              { value: 'shared', label: 'The operator’s' },
+              { value: 'own', label: 'This tenant’s' },
+            ]}
+          />
+        </Group>
+      )}
+      {timeline.items.length === 0 ? (
+        <Nothing>
+          {scope === 'own' && isShared
+            ? 'This tenant follows the operator: no pin and no overlay was ever set.'
+            : 'Nothing was put in force yet.'}
+        </Nothing>
+      ) : (
+        <>
+          {timeline.in_force.length > 0 && <Spans spans={timeline.in_force} />}
+          <Record activations={timeline.items} canCancel={scope === 'own'} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+function Spans({ spans }: { readonly spans: readonly Span[] }) {
+  const now_ms = useNow()
+  return (
+    <Section title="What governed when, as known now">
+      <ol className="spans plain-list" aria-label="Spans of time, oldest first">
+        {spans.map(({ version, from, until, activation_id }) => {
+          const isNow = Date.parse(from) <= now_ms && (until === null || Date.parse(until) > now_ms)
+          return (
+            <li className="span" key={`${activation_id} ${from}`} data-now={isNow} data-empty={version === null}>
+              <Text size="sm" fw={650}>
+                {version === null ? 'none' : `Version ${version}`}
+                {isNow && <span className="quiet"> now</span>}
+                {Date.parse(from) > now_ms && <span className="quiet"> scheduled</span>}
+              </Text>
+              {day.format(new Date(from))} – {until === null ? 'further notice' : day.format(new Date(until))}
+            </li>
+          )
+        })}
+      </ol>
+    </Section>
+  )
+}
+
+function Record({
+  activations,
+  canCancel,
+}: {
+  readonly activations: readonly Activation[]
+  readonly canCancel: boolean
+}) {
+  const may = useMay()
+  const now_ms = useNow()
+  const [cancelled, setCancelled] = useState<Activation | null>(null)
+  const offers = canCancel && may('cancelActivation')
+  return (
+    <Section title="The record">
+      <PlainTable
+        label="Activations, newest first"
+        head={[
+          { name: '#' },
+          { name: 'What' },
+          { name: 'In force from' },
+          { name: 'Said', from: 'md' },
+          { name: 'Reason', from: 'sm' },
+          { name: 'Hash', from: 'lg' },
+        ]}
+      >
+        {activations.map((one) => (
+          <Table.Tr key={one.activation_id}>
+            <Table.Td>{one.seq}</Table.Td>
+            <Table.Td>
+              {spaced(one.kind)} {one.version !== null && `version ${one.version}`}
+              <Marks activation={one} />
+              {offers && one.revoked_at === null && Date.parse(one.effective_from) > now_ms && (
+                <Button size="compact-xs" variant="default" mt={4} onClick={() => setCancelled(one)}>
+                  Cancel it
+                </Button>
+              )}
+            </Table.Td>
+            <Table.Td>
+              <At at={one.effective_from} />
+              {one.expires_at !== null && (
+                <Text size="xs" c="dimmed">
+                  until <At at={one.expires_at} />
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <At at={one.recorded_at} />
+              <Text size="xs" c="dimmed" component="div">
+                by <Principal of={one.actor} />
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              {one.reason}
+              {one.cr_id !== null && (
+                <Text size="xs" component="div">
+                  <PageLink to={`/change-requests/${one.cr_id}`} inherit>
+                    Approved change request
+                  </PageLink>
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td visibleFrom="lg">
+              <CopyValue value={one.hash.slice(0, 16)} name="the beginning of the hash" />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </PlainTable>
+      <CancelDialog activation={cancelled} onClose={() => setCancelled(null)} />
+    </Section>
+  )
+}
+
+function Marks({ activation: { retroactive, revoked_at, layer } }: { readonly activation: Activation }) {
+  return (
+    <Group gap={4} mt={2}>
+      {layer === 'overlay' && (
+        <Badge variant="default" tt="none" fw={500}>
+          overlay
+        </Badge>
+      )}
+      {retroactive && (
+        <Badge variant="light" color="orange" tt="none">
+          retroactive
+        </Badge>
+      )}
+      {revoked_at !== null && (
+        <Badge variant="light" color="gray" tt="none">
+          cancelled
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+interface CancelDialogProps {
+  readonly activation: Activation | null
+  readonly onClose: () => void
+}
+
+function CancelDialog({ activation, onClose }: CancelDialogProps) {
+  const cancel = useChange(
+    ({ list_key, activation_id }: Activation) =>
+      probity.DELETE('/api/reference-data/datasets/{list_key}/activations/{activation_id}', {
+        params: { path: { list_key, activation_id } },
+      }),
+    { touches: ['datasets'], done: 'Cancelled', onDone: onClose },
+  )
+  return (
+    <ConfirmDialog
+      title={`Cancel the activation of version ${activation?.version}?`}
+      isOpen={activation !== null}
+      onClose={() => {
+        cancel.forget()
+        onClose()
+      }}
+      onConfirm={() => activation && cancel.run(activation)}
+      confirm="Cancel the activation"
+      change={cancel}
+      isDangerous
+    >
+      It has not happened yet and will not. What is in force now stays so; the record keeps both.
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,29 @@
+/** The version a tab looks at, kept in the address: the one in force unless told, else the newest. */
+import { Select } from '@mantine/core'
+import { useSearch } from '@tanstack/react-router'
+import { useSetFilter } from '../../ui/filters.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { versionChoices } from './version-words.ts'
+
+export function useChosenVersion(dataset: Dataset): number | null {
+  const { version } = useSearch({ strict: false }) as { version?: unknown }
+  const asked = Number(version)
+  if (Number.isInteger(asked) && asked > 0) return asked
+  return dataset.active?.version ?? dataset.versions[0]?.version ?? null
+}
+
+export function VersionSelect({ dataset, chosen }: { readonly dataset: Dataset; readonly chosen: number }) {
+  const set = useSetFilter()
+  const isKnown = dataset.versions.some(({ version }) => version === chosen)
+  return (
+    <Select
+      size="xs"
+      w={220}
+      aria-label="Version"
+      allowDeselect={false}
+      value={String(chosen)}
+      data={versionChoices(isKnown ? dataset.versions : [{ version: chosen }, ...dataset.versions])}
+      onChange={(version) => set('version', version)}
+    />
+  )
+}

@@ -1,0 +1,175 @@
+/** One list: what is in force and why, and behind tabs its versions, entries, activations, overlay and proofs. */
+import { Badge, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type ReactNode, Suspense } from 'react'
+import { useMay } from '../../session/queries.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
+import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At, When } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+import { ActivationsTab } from './activations-tab.tsx'
+import { EntriesTab } from './entries-tab.tsx'
+import { Freshness } from './freshness.tsx'
+import { OverlayTab } from './overlay-tab.tsx'
+import { PinActions } from './pin-actions.tsx'
+import { ProofTab } from './proof-tab.tsx'
+import { RollBack } from './roll-back.tsx'
+import { entriesInForce, versionName, viaReason } from './version-words.ts'
+import { VersionsTab } from './versions-tab.tsx'
+
+const tabs = ['versions', 'entries', 'activations', 'overlay', 'proof'] as const
+const names = {
+  versions: 'Versions',
+  entries: 'Entries',
+  activations: 'Activations',
+  overlay: 'Overlay',
+  proof: 'Proof of a key',
+} as const
+
+export default function DatasetPage() {
+  const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
+  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key))
+  const isShared = dataset.origin === 'shared'
+  const tab = useFilter('tab', tabs) ?? 'versions'
+  const set = useSetFilter()
+  const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
+    versions: <VersionsTab dataset={dataset} />,
+    entries: <EntriesTab dataset={dataset} />,
+    activations: <ActivationsTab dataset={dataset} />,
+    overlay: <OverlayTab dataset={dataset} />,
+    proof: <ProofTab dataset={dataset} />,
+  }
+  return (
+    <Page
+      title={dataset.title}
+      mark={
+        <Group gap={6} wrap="nowrap">
+          {isShared && (
+            <Badge variant="default" tt="none" fw={500} miw="max-content">
+              shared
+            </Badge>
+          )}
+          <Freshness dataset={dataset} />
+        </Group>
+      }
+      about={dataset.description}
+      trail={
+        <PageLink to="/datasets" inherit>
+          Datasets
+        </PageLink>
+      }
+      actions={<Actions dataset={dataset} />}
+    >
+      <InForce dataset={dataset} />
+      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
+        <Tabs.List aria-label={`Parts of ${dataset.title}`} className="tabs">
+          {tabs
+            .filter((one) => one !== 'overlay' || isShared)
+            .map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {names[one]}
+              </Tabs.Tab>
+            ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} pt="md">
+          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+function Actions({ dataset }: { readonly dataset: Dataset }) {
+  const may = useMay()
+  const isLive = dataset.state === 'live'
+  return (
+    <>
+      <SearchButton to="/resolver" search={{ list: dataset.list_key }} variant="default">
+        Resolve
+      </SearchButton>
+      {dataset.origin === 'shared' && <PinActions dataset={dataset} />}
+      {dataset.origin === 'own' && isLive && (
+        <>
+          {dataset.active !== null && may('rollBackDataset') && <RollBack dataset={dataset} />}
+          {may('startImport') && (
+            <SearchButton to="/imports/new" search={{ list: dataset.list_key }}>
+              Import a version
+            </SearchButton>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+function InForce({ dataset }: { readonly dataset: Dataset }) {
+  const { active, pending } = dataset
+  const summary = dataset.versions.find(({ version }) => version === active?.version)
+  const newer = dataset.versions.filter(({ version }) => active !== null && version > active.version).length
+  const newest = dataset.versions[0]
+  return (
+    <Section title="In force">
+      {active === null ? (
+        <Text size="sm">
+          Nothing. {newest ? 'Put a version in force below.' : 'Import a first version, then put it in force.'}
+        </Text>
+      ) : (
+        <Facts
+          of={[
+            [
+              'Version',
+              <Group key="version" gap="xs">
+                <b>{versionName({ version: active.version, label: summary?.label ?? null })}</b>
+                <span className="quiet">{plural(entriesInForce(dataset) ?? 0, 'entry', 'entries')}</span>
+                {newer > 0 && newest && (
+                  <SearchLink
+                    to={`/datasets/${dataset.list_key}/diff`}
+                    search={{ from: active.version, to: newest.version }}
+                    size="sm"
+                  >
+                    {plural(newer, 'newer version waits', 'newer versions wait')}: compare
+                  </SearchLink>
+                )}
+              </Group>,
+            ],
+            [
+              'Why',
+              <span key="why">
+                {viaReason[active.via]} Since <At at={active.effective_from} />.
+              </span>,
+            ],
+            active.overlay_version !== null && [
+              'Overlay',
+              <span key="overlay">This tenant’s overlay, version {active.overlay_version}, lies over it.</span>,
+            ],
+            pending.length > 0 && [
+              'Scheduled',
+              <Stack key="pending" gap={2}>
+                {pending.map(({ version, effective_from, reason }) => (
+                  <span key={effective_from}>
+                    version {version} <When at={effective_from} />, <At at={effective_from} />: “{reason}”
+                  </span>
+                ))}
+              </Stack>,
+            ],
+            ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
+            ['Owner', dataset.owner],
+            [
+              'Type',
+              <PageLink key="type" to={`/types/${dataset.type_key}`} size="sm">
+                {dataset.type_key}
+              </PageLink>,
+            ],
+          ]}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,151 @@
+/** All lists of the tenant and those it shares: what is in force, how much is in it, and how fresh it is. */
+import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useMay } from '../../session/queries.ts'
+import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Nothing, PlainTable } from '../../ui/plain-table.tsx'
+import { type Dataset, datasetsQuery } from '../../ui/registry-queries.ts'
+import { useNow, When } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+import { Freshness, standingOf } from './freshness.tsx'
+import { RegisterDialog } from './register-dialog.tsx'
+import { entriesInForce, viaWords } from './version-words.ts'
+
+const origins = ['own', 'shared'] as const
+const standings = ['fresh', 'due', 'stale', 'empty', 'archived'] as const
+
+export default function DatasetsPage() {
+  const may = useMay()
+  const [isRegistering, registering] = useDisclosure(false)
+  const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, refetchInterval: 30_000 })
+  const setFilter = useSetFilter()
+  const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
+  const origin = useFilter('origin', origins)
+  const standing = useFilter('standing', standings)
+  const now_ms = useNow()
+  const wanted = String(find).toLowerCase()
+  const shown = datasets.filter(
+    (dataset) =>
+      (origin === undefined || dataset.origin === origin) &&
+      (standing === undefined || standingOf(dataset, now_ms) === standing) &&
+      [dataset.list_key, dataset.title, dataset.type_key, dataset.owner ?? ''].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
+  )
+  return (
+    <Page
+      title="Datasets"
+      about="The lists that decisions stand on. Every version is kept; which one governs is said once, with a reason, and never overwritten."
+      actions={
+        <>
+          {may('startImport') && (
+            <ButtonLink to="/imports/new" variant="default">
+              Import a file
+            </ButtonLink>
+          )}
+          {may('createDataset') && <Button onClick={registering.open}>Register a list</Button>}
+        </>
+      }
+    >
+      <Group gap="xs" mb="sm">
+        <TextInput
+          size="xs"
+          w={240}
+          type="search"
+          aria-label="Find a list"
+          placeholder="Find by name, type or owner"
+          value={String(find)}
+          onChange={(event) => setFilter('find', event.currentTarget.value || null)}
+        />
+        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+        <Filter name="standing" label="Freshness" values={standings} everything="Any freshness" />
+      </Group>
+      {shown.length === 0 ? (
+        <Nothing>{datasets.length === 0 ? 'No list is registered yet.' : 'No list fits this search.'}</Nothing>
+      ) : (
+        <Stack gap="xs">
+          <PlainTable
+            label="Datasets"
+            head={[
+              { name: 'List' },
+              { name: 'Type', from: 'lg' },
+              { name: 'In force' },
+              { name: 'Entries', from: 'sm' },
+              { name: 'Freshness' },
+              { name: 'Scheduled', from: 'md' },
+            ]}
+          >
+            {shown.map((dataset) => (
+              <DatasetRow key={`${dataset.origin} ${dataset.list_key}`} dataset={dataset} />
+            ))}
+          </PlainTable>
+          <Text size="xs" c="dimmed" role="status">
+            {plural(shown.length, 'list')} of {datasets.length}
+          </Text>
+        </Stack>
+      )}
+      <RegisterDialog isOpen={isRegistering} onClose={registering.close} />
+    </Page>
+  )
+}
+
+function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
+  const { active, pending } = dataset
+  const next = pending[0]
+  const entries = entriesInForce(dataset)
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={8} wrap="nowrap">
+          <PageLink to={`/datasets/${dataset.list_key}`} fw={500} size="sm">
+            {dataset.title}
+          </PageLink>
+          {dataset.origin === 'shared' && (
+            <Badge variant="default" tt="none" fw={500} miw="max-content">
+              shared
+            </Badge>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed" className="mono">
+          {dataset.list_key}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="lg">
+        <PageLink to={`/types/${dataset.type_key}`} size="sm">
+          {dataset.type_key}
+        </PageLink>
+      </Table.Td>
+      <Table.Td>
+        {active === null ? (
+          <span className="quiet">none</span>
+        ) : (
+          <>
+            version {active.version}
+            <Text size="xs" c="dimmed">
+              {viaWords[active.via]}
+              {active.overlay_version !== null && ', with overlay'}
+            </Text>
+          </>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">{entries === null ? '–' : entries.toLocaleString('en')}</Table.Td>
+      <Table.Td>
+        <Freshness dataset={dataset} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        {next === undefined ? (
+          <span className="quiet">–</span>
+        ) : (
+          <span title={next.reason}>
+            version {next.version} <When at={next.effective_from} />
+            {pending.length > 1 && `, ${pending.length - 1} more`}
+          </span>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,45 @@
+/** One entry that differs: what it is, whether it came, went or changed, and the fields that say so. */
+import { Group } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { memo } from 'react'
+import { signs } from '../../ui/difference-counts.tsx'
+import { EntryFacts } from '../../ui/entry-value.tsx'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+import { nameOf } from '../../ui/type-words.ts'
+import { plural } from '../../ui/words.ts'
+import { ChangeTable } from './change-table.tsx'
+import { anchorOf } from './diff-words.ts'
+
+export type DifferenceItem = Schemas['DifferencePage']['items'][number]
+
+interface DiffEntryProps {
+  readonly item: DifferenceItem
+  readonly type: DatasetType
+}
+
+export const DiffEntry = memo(function DiffEntry({ item, type }: DiffEntryProps) {
+  const { op, key, before, after, changes } = item
+  const whole = after ?? before
+  const name = nameOf(whole)
+  const was = op === 'changed' ? nameOf(before) : null
+  return (
+    <article className={`diff-entry diff-entry-${op}`} id={anchorOf(key)} tabIndex={-1} aria-label={`${op}: ${key}`}>
+      <header>
+        <h3>{name ?? key}</h3>
+        {name && <span className="mono quiet">{key}</span>}
+        {was !== null && was !== name && <span className="quiet">was {was}</span>}
+        <Group gap={8} ml="auto">
+          {op === 'changed' && <span className="quiet">{plural(changes.length, 'field')}</span>}
+          <span className={`count count-${op}`}>
+            <b aria-hidden="true">{signs[op]}</b> {op}
+          </span>
+        </Group>
+      </header>
+      {op === 'changed' ? (
+        <ChangeTable type={type} changes={changes} label={`Changed fields of ${key}`} />
+      ) : (
+        <div className="diff-body">{whole && <EntryFacts type={type} entry={whole} />}</div>
+      )}
+    </article>
+  )
+})

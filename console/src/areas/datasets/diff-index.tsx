@@ -1,0 +1,73 @@
+/** The way to one entry of a long difference: all keys at hand beside it, found by typing. */
+import { Text, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { signs } from '../../ui/difference-counts.tsx'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { nameOf } from '../../ui/type-words.ts'
+import type { DifferenceItem } from './diff-entry.tsx'
+import { anchorOf } from './diff-words.ts'
+
+/** Beyond this the browser would be busy with the index alone. */
+const MOST_LINKS = 500
+
+export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[] }) {
+  const set = useSetFilter()
+  const [typed, setTyped] = useState('')
+  const wanted = typed.trim().toLowerCase()
+  const fitting = items.filter((item) =>
+    `${item.key} ${nameOf(item.after ?? item.before) ?? ''}`.toLowerCase().includes(wanted),
+  )
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const first = fitting[0]
+    // What is not loaded yet is asked for by its key.
+    if (first) jumpTo(first.key)
+    else set('key', typed.trim() || null)
+  }
+  return (
+    <nav className="diff-index" aria-label="Entries that differ">
+      <form onSubmit={submit}>
+        <TextInput
+          size="xs"
+          mb={6}
+          type="search"
+          aria-label="Jump to a key"
+          placeholder="Jump to a key or name"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </form>
+      <ol>
+        {fitting.slice(0, MOST_LINKS).map(({ key, op, before, after }) => (
+          <li key={key}>
+            <a
+              href={`#${anchorOf(key)}`}
+              title={key}
+              onClick={(event) => {
+                event.preventDefault()
+                jumpTo(key)
+              }}
+            >
+              <b aria-hidden="true">{signs[op]}</b>
+              <span>
+                <span className="sr-only">{op}: </span>
+                {nameOf(after ?? before) ?? key}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ol>
+      {fitting.length === 0 && (
+        <Text size="xs" c="dimmed">
+          {wanted === '' ? 'Nothing here.' : 'Not among those loaded: Enter asks the server.'}
+        </Text>
+      )}
+    </nav>
+  )
+}
+
+function jumpTo(key: string): void {
+  const entry = document.getElementById(anchorOf(key))
+  entry?.scrollIntoView({ block: 'start' })
+  entry?.focus({ preventScroll: true })
+}

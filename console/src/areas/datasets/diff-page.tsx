@@ -1,0 +1,176 @@
+/** What changed between two versions: how much at a glance, then every entry with its fields side by side. */
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { probity } from '../../session/client.ts'
+import { kinds } from '../../ui/difference-counts.tsx'
+import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { titleOf } from '../../ui/type-words.ts'
+import { plural } from '../../ui/words.ts'
+import { DiffEntry, type DifferenceItem } from './diff-entry.tsx'
+import { DiffIndex } from './diff-index.tsx'
+import { DiffSummary } from './diff-summary.tsx'
+import { touchesField } from './diff-words.ts'
+import { versionChoices, versionName } from './version-words.ts'
+
+/** So many entries that fit a filter are looked for before the reader is asked whether to go on. */
+const ENOUGH = 20
+
+export default function DiffPage() {
+  const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
+  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key))
+  const { from, to } = useRange(dataset)
+  const trail = (
+    <>
+      <PageLink to="/datasets" inherit>
+        Datasets
+      </PageLink>{' '}
+      /{' '}
+      <PageLink to={`/datasets/${list_key}`} inherit>
+        {dataset.title}
+      </PageLink>
+    </>
+  )
+  const named = (version: number) =>
+    versionName(dataset.versions.find((one) => one.version === version) ?? { version }).toLowerCase()
+  return (
+    <Page
+      title="What changed"
+      trail={trail}
+      about={from === to ? 'Choose two versions.' : `${dataset.title}, from ${named(from)} to ${named(to)}`}
+      actions={<Range dataset={dataset} from={from} to={to} />}
+    >
+      {from === to ? (
+        <Nothing>Twice the same version: nothing differs.</Nothing>
+      ) : (
+        <Difference key={`${from} ${to}`} dataset={dataset} from={from} to={to} />
+      )}
+    </Page>
+  )
+}
+
+/** The two versions of the address; the newest against the one before it unless told. */
+function useRange(dataset: Dataset): { from: number; to: number } {
+  const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
+  const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
+  const to = number(search.to, Math.max(1, dataset.head_version))
+  return { from: number(search.from, Math.max(1, to - 1)), to }
+}
+
+interface RangeProps {
+  readonly dataset: Dataset
+  readonly from: number
+  readonly to: number
+}
+
+function Range({ dataset, from, to }: RangeProps) {
+  const navigate = useNavigate()
+  const go = (range: { from: number; to: number }) =>
+    navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...range }), replace: true })
+  const choose = (label: string, side: 'from' | 'to', chosen: number) => (
+    <Select
+      size="xs"
+      w={190}
+      aria-label={label}
+      allowDeselect={false}
+      value={String(chosen)}
+      data={versionChoices(dataset.versions)}
+      onChange={(version) => go({ from, to, [side]: Number(version) })}
+    />
+  )
+  return (
+    <Group gap={6}>
+      {choose('From version', 'from', from)}
+      <Tooltip label="Swap direction">
+        <ActionIcon variant="default" aria-label="Swap direction" onClick={() => go({ from: to, to: from })}>
+          ⇄
+        </ActionIcon>
+      </Tooltip>
+      {choose('To version', 'to', to)}
+    </Group>
+  )
+}
+
+function Difference({ dataset, from, to }: RangeProps) {
+  const { list_key } = dataset
+  const set = useSetFilter()
+  const { data: whole } = useSuspenseQuery(differenceQuery(list_key, from, to))
+  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
+  const { key, field } = useSearch({ strict: false }) as { key?: string | number; field?: string }
+  const kind = useFilter('kind', kinds)
+  const key_prefix = key === undefined ? undefined : String(key)
+  const list = usePages<DifferenceItem>(
+    ['datasets', 'difference', list_key, from, to, 'entries', key_prefix],
+    (cursor, signal) =>
+      probity.GET('/api/reference-data/datasets/{list_key}/diff', {
+        params: { path: { list_key }, query: { ...cursor, from, to, ...(key_prefix && { key_prefix }), limit: 100 } },
+        signal,
+      }),
+  )
+  const loaded = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const shown = loaded.filter(
+    (item) => (kind === undefined || item.op === kind) && (field === undefined || touchesField(item, field)),
+  )
+  useLookedFor(list, shown.length)
+  const { summary } = whole
+  if (summary === null) return <ListSkeleton />
+  if (summary.added + summary.removed + summary.changed === 0) {
+    return <Nothing>The two versions hold the same entries.</Nothing>
+  }
+  return (
+    <Stack gap="md">
+      <DiffSummary summary={summary} type={type} kind={kind} field={field} />
+      <div className="diff-columns">
+        <DiffIndex items={shown} />
+        <Stack gap="sm">
+          <Group gap="xs" justify="space-between">
+            <TextInput
+              size="xs"
+              w={240}
+              type="search"
+              aria-label="Key begins with"
+              placeholder="Key begins with"
+              value={key_prefix ?? ''}
+              onChange={(event) => set('key', event.currentTarget.value || null)}
+            />
+            <Text size="xs" c="dimmed" role="status">
+              {plural(shown.length, 'entry', 'entries')} shown
+              {kind && `, ${kind} only`}
+              {field && `, where ${titleOf(type, field)} changed`}
+              {list.hasNextPage ? '; more can be loaded' : ''}
+            </Text>
+          </Group>
+          {list.data === undefined && <ListSkeleton />}
+          {list.data !== undefined && shown.length === 0 && !list.isFetching && (
+            <Nothing>No change fits this filter.</Nothing>
+          )}
+          {shown.map((item) => (
+            <DiffEntry key={item.key} item={item} type={type} />
+          ))}
+          {list.hasNextPage && (
+            <Group justify="center">
+              <Button variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+                Load more
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </div>
+    </Stack>
+  )
+}
+
+/** A filter may fit nothing on the pages at hand: goes on until enough fits or all was read. */
+function useLookedFor(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
+  const { hasNextPage, isFetching, fetchNextPage } = list
+  const goesOn = hasNextPage && !isFetching && found < ENOUGH
+  useEffect(() => {
+    if (goesOn) fetchNextPage()
+  }, [goesOn, fetchNextPage])
+}

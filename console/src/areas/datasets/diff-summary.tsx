@@ -1,0 +1,62 @@
+/** How much changed, in three numbers that filter when pressed, and in which fields. */
+import { Group, Text, UnstyledButton } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { type Kind, kinds, signs } from '../../ui/difference-counts.tsx'
+import { useSetFilter } from '../../ui/filters.tsx'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+import { titleOf } from '../../ui/type-words.ts'
+
+const SHOWN_FIELDS = 8
+
+interface DiffSummaryProps {
+  readonly summary: NonNullable<Schemas['DifferencePage']['summary']>
+  readonly type: DatasetType
+  readonly kind: Kind | undefined
+  readonly field: string | undefined
+}
+
+export function DiffSummary({ summary, type, kind, field }: DiffSummaryProps) {
+  const set = useSetFilter()
+  return (
+    <div>
+      <div className="diff-summary">
+        {kinds.map((one) => (
+          <UnstyledButton
+            key={one}
+            className={`diff-tile diff-tile-${one}`}
+            aria-pressed={kind === one}
+            aria-label={`${summary[one]} ${one}: show only these`}
+            onClick={() => set('kind', kind === one ? null : one)}
+          >
+            <b>
+              {signs[one]} {summary[one].toLocaleString('en')}
+            </b>
+            <Text size="sm">{one}</Text>
+          </UnstyledButton>
+        ))}
+      </div>
+      {summary.fields.length > 0 && (
+        <Group gap={6} mt="sm" role="group" aria-label="Most changed fields">
+          <Text size="xs" c="dimmed">
+            Most changed
+          </Text>
+          {summary.fields.slice(0, SHOWN_FIELDS).map(({ pointer, changed }) => (
+            <UnstyledButton
+              key={pointer}
+              className="chip"
+              aria-pressed={field === pointer}
+              onClick={() => set('field', field === pointer ? null : pointer)}
+            >
+              {titleOf(type, pointer)} <b>{changed.toLocaleString('en')}</b>
+            </UnstyledButton>
+          ))}
+        </Group>
+      )}
+      {!summary.exact && (
+        <Text size="xs" c="dimmed" mt={6}>
+          There are too many differences to count each field.
+        </Text>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,154 @@
+/** The entries of one version, found by key or by any text, in the words of their type. */
+import { Anchor, Button, Group, Modal, Stack, Table, TextInput } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { EntryFacts } from '../../ui/entry-value.tsx'
+import { JsonBlock } from '../../ui/json-block.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
+import { fieldOf, inWords, membersOf, titleOf } from '../../ui/type-words.ts'
+import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
+
+const COLUMNS = 5
+
+interface Row {
+  readonly key: string
+  readonly hash: string
+  readonly entry: Entry
+}
+
+export function EntriesTab({ dataset }: { readonly dataset: Dataset }) {
+  const version = useChosenVersion(dataset)
+  if (version === null) return <Nothing>No version yet, so no entries.</Nothing>
+  return <Entries dataset={dataset} version={version} />
+}
+
+function Entries({ dataset, version }: { readonly dataset: Dataset; readonly version: number }) {
+  const { list_key } = dataset
+  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
+  const { key, text } = useSearch({ strict: false }) as { key?: string | number; text?: string | number }
+  const search = {
+    ...(key !== undefined && { key_prefix: String(key) }),
+    ...(text !== undefined && { q: String(text) }),
+  }
+  const [opened, setOpened] = useState<Row | null>(null)
+  const list = usePages<Row>(['datasets', 'entries', list_key, version, search], async (cursor, signal) =>
+    probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
+      params: { path: { list_key, version: String(version) }, query: { ...cursor, ...search, limit: 50 } },
+      signal,
+    }),
+  )
+  const columns = membersOf(type).slice(0, COLUMNS)
+  const heading = (name: string) => {
+    const unit = fieldOf(type, `/${name}`)?.unit
+    return unit === undefined ? titleOf(type, `/${name}`) : `${titleOf(type, `/${name}`)} (${unit})`
+  }
+  return (
+    <Stack gap="sm">
+      <EntryFilters key={`${key} ${text}`} dataset={dataset} version={version} found={{ key, text }} />
+      <ListTable
+        label="Entries"
+        list={list}
+        empty={Object.keys(search).length > 0 ? 'No entry fits this search.' : 'This version is empty.'}
+        head={[
+          { name: 'Key' },
+          ...columns.map((name, place) => ({
+            name: heading(name),
+            ...(place > 0 && { from: place > 2 ? ('lg' as const) : ('sm' as const) }),
+          })),
+        ]}
+        row={(row) => (
+          <Table.Tr key={row.key}>
+            <Table.Td>
+              <Anchor component="button" type="button" size="sm" className="mono" onClick={() => setOpened(row)}>
+                {row.key}
+              </Anchor>
+            </Table.Td>
+            {columns.map((name, place) => (
+              <Table.Td key={name} {...(place > 0 && { visibleFrom: place > 2 ? 'lg' : 'sm' })}>
+                <span className="cell-text">{inWords(row.entry[name])}</span>
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        )}
+      />
+      <EntryDialog row={opened} type={type} version={version} onClose={() => setOpened(null)} />
+    </Stack>
+  )
+}
+
+interface EntryFiltersProps {
+  readonly dataset: Dataset
+  readonly version: number
+  readonly found: { readonly key: string | number | undefined; readonly text: string | number | undefined }
+}
+
+function EntryFilters({ dataset, version, found }: EntryFiltersProps) {
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState({ key: String(found.key ?? ''), text: String(found.text ?? '') })
+  const field = (name: keyof typeof typed) => ({
+    size: 'xs' as const,
+    type: 'search',
+    value: typed[name],
+    onChange: (event: { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [name]: event.currentTarget.value }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const given = { key: typed.key.trim() || undefined, text: typed.text.trim() || undefined }
+    navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...given }), replace: true })
+  }
+  return (
+    <form onSubmit={submit} aria-label="Search the entries">
+      <Group gap="xs" align="flex-end">
+        <VersionSelect dataset={dataset} chosen={version} />
+        <TextInput aria-label="Key begins with" placeholder="Key begins with" {...field('key')} />
+        <TextInput aria-label="Text contains" placeholder="Any text" {...field('text')} />
+        <Button type="submit" size="xs" variant="default">
+          Search
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+interface EntryDialogProps {
+  readonly row: Row | null
+  readonly type: DatasetType
+  readonly version: number
+  readonly onClose: () => void
+}
+
+function EntryDialog({ row, type, version, onClose }: EntryDialogProps) {
+  const [isRaw, setRaw] = useState(false)
+  return (
+    <Modal
+      opened={row !== null}
+      onClose={onClose}
+      title={`${row?.key ?? ''} in version ${version}`}
+      size="xl"
+      centered
+      transitionProps={{ duration: 120 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {row && (
+        <Stack gap="sm">
+          {isRaw ? (
+            <JsonBlock value={row.entry} name={`Entry ${row.key}`} />
+          ) : (
+            <EntryFacts type={type} entry={row.entry} />
+          )}
+          <Group justify="space-between">
+            <CopyValue value={row.hash} name="the hash of the entry" />
+            <Button size="xs" variant="subtle" onClick={() => setRaw(!isRaw)}>
+              {isRaw ? 'As facts' : 'As JSON'}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

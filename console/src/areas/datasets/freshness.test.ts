@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { standingOf } from './freshness.tsx'
+
+const now_ms = Date.parse('2026-01-10T00:00:00Z')
+const active = {
+  version: 1,
+  via: 'shared',
+  content_hash: '',
+  effective_from: '2025-01-01T00:00:00Z',
+  overlay_version: null,
+} as const
+const list = { active, stale_since: null, review_due_at: null, state: 'live' } as const
+
+test.each([
+  ['fresh', list],
+  ['fresh', { ...list, review_due_at: '2026-01-11T00:00:00Z' }],
+  ['due', { ...list, review_due_at: '2026-01-09T00:00:00Z' }],
+  ['stale', { ...list, review_due_at: '2026-01-09T00:00:00Z', stale_since: '2026-01-08T00:00:00Z' }],
+  ['empty', { ...list, active: null }],
+  ['archived', { ...list, active: null, state: 'archived' }],
+] as const)('%s: %o', (standing, dataset) => {
+  expect(standingOf(dataset, now_ms)).toBe(standing)
+})

@@ -1,0 +1,44 @@
+/** Whether what is in force is still young enough, in a word and since when. */
+import { Badge } from '@mantine/core'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { ago, useNow } from '../../ui/when.tsx'
+
+type Standing = 'archived' | 'empty' | 'stale' | 'due' | 'fresh'
+
+export function standingOf(
+  dataset: Pick<Dataset, 'active' | 'stale_since' | 'review_due_at' | 'state'>,
+  now_ms: number,
+): Standing {
+  if (dataset.state === 'archived') return 'archived'
+  if (dataset.active === null) return 'empty'
+  if (dataset.stale_since !== null && Date.parse(dataset.stale_since) <= now_ms) return 'stale'
+  return dataset.review_due_at !== null && Date.parse(dataset.review_due_at) <= now_ms ? 'due' : 'fresh'
+}
+
+const colors: Readonly<Record<Standing, string>> = {
+  archived: 'gray',
+  empty: 'gray',
+  stale: 'red',
+  due: 'orange',
+  fresh: 'teal',
+}
+
+export function Freshness({ dataset }: { readonly dataset: Dataset }) {
+  const now_ms = useNow()
+  const standing = standingOf(dataset, now_ms)
+  const since = (at: string | null) => (at === null ? '' : ago(new Date(at), now_ms))
+  const words: Readonly<Record<Standing, string>> = {
+    archived: 'archived',
+    empty: 'nothing in force',
+    stale: `stale, since ${since(dataset.stale_since)}`,
+    due: `review due ${since(dataset.review_due_at)}`,
+    fresh: 'fresh',
+  }
+  const title =
+    dataset.review_due_at === null ? 'No review is planned.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={colors[standing]} title={title}>
+      {words[standing]}
+    </Badge>
+  )
+}

@@ -1,0 +1,122 @@
+/** Where the shared list moved under an overlay: what it was, what we made of it, what it is now, and which to keep. */
+import { Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { Gates, gatesOf } from '../../ui/gates.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+import { Section } from '../../ui/section.tsx'
+import { memberChanges } from '../../ui/text-changes.ts'
+import { plural } from '../../ui/words.ts'
+import { ChangeTable } from './change-table.tsx'
+import type { Overlay } from './overlay-query.ts'
+
+type Conflict = Schemas['OverlayConflict']
+type Side = 'ours' | 'theirs'
+
+interface OverlayConflictsProps {
+  readonly view: Overlay
+  readonly type: DatasetType
+  readonly canRebase: boolean
+}
+
+const kindWords: Readonly<Record<Conflict['kind'], string>> = {
+  'changed-under-patch': 'The shared entry changed after we changed it.',
+  removed: 'The shared entry is gone.',
+  redundant: 'The shared list says the same by now; our change can go.',
+  'policy-violating': 'Our change is no longer allowed by the list’s policy.',
+}
+
+export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProps) {
+  const [resolutions, setResolutions] = useState<Readonly<Record<string, Side>>>({})
+  const [reason, setReason] = useState('')
+  const rebase = useChange(
+    () =>
+      probity.POST('/api/reference-data/datasets/{list_key}/overlay/rebase', {
+        params: { path: { list_key: view.list_key } },
+        body: { resolutions: resolutions as never, apply: true, ...(reason && { reason }) },
+      }),
+    { touches: ['datasets'], done: ({ version }) => `Overlay version ${version} is in force` },
+  )
+  return (
+    <Section title={plural(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')}>
+      <Stack gap="md">
+        {view.conflicts.map((conflict) => (
+          <ConflictItem
+            key={conflict.key}
+            conflict={conflict}
+            type={type}
+            chosen={resolutions[conflict.key] ?? null}
+            onChoose={canRebase ? (side) => setResolutions({ ...resolutions, [conflict.key]: side }) : null}
+          />
+        ))}
+        {canRebase && (
+          <>
+            <Textarea
+              label="Reason"
+              autosize
+              minRows={1}
+              maxLength={2000}
+              value={reason}
+              onChange={(event) => setReason(event.currentTarget.value)}
+            />
+            <Gates gates={gatesOf(rebase.problem)} />
+            <ProblemNote problem={rebase.problem} />
+            <Group>
+              <Button loading={rebase.isRunning} onClick={() => rebase.run(undefined)}>
+                Bring the overlay up to date
+              </Button>
+            </Group>
+          </>
+        )}
+      </Stack>
+    </Section>
+  )
+}
+
+interface ConflictItemProps {
+  readonly conflict: Conflict
+  readonly type: DatasetType
+  readonly chosen: Side | null
+  readonly onChoose: ((side: Side) => void) | null
+}
+
+function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
+  const { key, kind, ours, theirs, base } = conflict
+  const isChoice = kind !== 'redundant'
+  return (
+    <article className="diff-entry diff-entry-changed" aria-label={`Conflict on ${key}`}>
+      <header>
+        <h3 className="mono">{key}</h3>
+        <Text size="sm">{kindWords[kind]}</Text>
+        {isChoice && onChoose && (
+          <SegmentedControl
+            size="xs"
+            ml="auto"
+            aria-label={`Which to keep for ${key}`}
+            value={chosen ?? ''}
+            onChange={(side) => onChoose(side as Side)}
+            data={[
+              ...(kind === 'policy-violating' ? [] : [{ value: 'ours', label: 'Keep ours' }]),
+              { value: 'theirs', label: 'Take theirs' },
+            ]}
+          />
+        )}
+      </header>
+      <ChangeTable
+        type={type}
+        changes={memberChanges(base ?? {}, theirs ?? {})}
+        label={`What the shared list changed on ${key}`}
+        sides={['Shared, when we changed it', 'Shared, now']}
+      />
+      <ChangeTable
+        type={type}
+        changes={memberChanges(theirs ?? {}, ours ?? {})}
+        label={`What ours makes of ${key}`}
+        sides={['Theirs', 'Ours']}
+      />
+    </article>
+  )
+}

@@ -1,0 +1,127 @@
+/** Adding, changing or removing one entry of a shared list for this tenant. The overlay is sent as a whole. */
+import { Select, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
+import { type Overlay, type OverlayChange, operationOf } from './overlay-query.ts'
+
+type Op = OverlayChange['op']
+
+const ways: Readonly<Record<Op, string>> = {
+  put: 'Add an entry, or replace it',
+  merge: 'Change some fields of it',
+  remove: 'Remove it',
+}
+const allowed: Readonly<Record<Overlay['overlay_policy'], readonly Op[]>> = {
+  none: [],
+  add_only: ['put'],
+  tighten_only: ['put', 'merge'],
+  free: ['put', 'merge', 'remove'],
+}
+
+interface OverlayDialogProps {
+  readonly view: Overlay
+  readonly type: DatasetType
+  readonly changes: readonly OverlayChange[]
+  readonly onClose: () => void
+}
+
+export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogProps) {
+  const { list_key } = view
+  const ops = allowed[view.overlay_policy]
+  const [order, setOrder] = useState({ op: ops[0] ?? ('put' as Op), key: '', value: '', reason: '' })
+  const { data: now } = useQuery({
+    queryKey: ['datasets', 'resolved', list_key, order.key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/resolve/{list_key}/entry', {
+        params: { path: { list_key }, query: { key: order.key } },
+        signal,
+      }),
+    enabled: order.key !== '',
+    throwOnError: false,
+  })
+  const value = parsed(order.value)
+  const isJson = order.op === 'remove' || value !== null
+  const save = useChange(
+    (entry: Entry | null) =>
+      probity.PUT('/api/reference-data/datasets/{list_key}/overlay', {
+        params: { path: { list_key } },
+        body: {
+          entries: [
+            ...changes.filter(({ key }) => key !== order.key).map(operationOf),
+            { key: order.key, op: order.op, ...(order.op !== 'remove' && { value: entry as never }) },
+          ],
+          mode: view.overlay?.base_version == null ? 'follow' : 'pinned',
+          reason: order.reason,
+        },
+      }),
+    { touches: ['datasets'], done: 'The overlay is in force', onDone: onClose },
+  )
+  const start = order.op === 'merge' ? {} : (now?.entry ?? type.examples[0] ?? {})
+  return (
+    <FormDialog
+      title="Change an entry for this tenant"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => isJson && save.waiting === null && save.run(value)}
+      submit="Put in force"
+      change={save}
+      size="lg"
+    >
+      <Select
+        label="What"
+        allowDeselect={false}
+        value={order.op}
+        data={ops.map((op) => ({ value: op, label: ways[op] }))}
+        onChange={(op) => setOrder({ ...order, op: (op ?? 'put') as Op })}
+      />
+      <TextInput
+        label="Key"
+        description={now === undefined ? undefined : now.entry === null ? 'Not on the list now.' : 'On the list now.'}
+        required
+        maxLength={500}
+        data-autofocus
+        value={order.key}
+        onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
+      />
+      {order.op !== 'remove' && (
+        <Textarea
+          label={order.op === 'put' ? 'The whole entry, as JSON' : 'Fields to change, as JSON; null removes one'}
+          required
+          autosize
+          minRows={6}
+          maxRows={16}
+          classNames={{ input: 'mono' }}
+          placeholder={JSON.stringify(start, null, 2)}
+          error={order.value !== '' && !isJson && 'This is not a JSON object.'}
+          value={order.value}
+          onFocus={() => order.value === '' && setOrder({ ...order, value: JSON.stringify(start, null, 2) })}
+          onChange={(event) => setOrder({ ...order, value: event.currentTarget.value })}
+        />
+      )}
+      <Textarea
+        label="Reason"
+        required
+        autosize
+        minRows={2}
+        maxLength={2000}
+        value={order.reason}
+        onChange={(event) => setOrder({ ...order, reason: event.currentTarget.value })}
+      />
+      <ApprovalNote request={save.waiting} />
+    </FormDialog>
+  )
+}
+
+function parsed(text: string): Entry | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Entry) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,205 @@
+/** What this tenant changes on a shared list: each change beside what the operator says, and what has moved underneath. */
+import { Badge, Button, Group, Skeleton, Stack, Text, Textarea } from '@mantine/core'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { EntryFacts } from '../../ui/entry-value.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
+import { memberChanges } from '../../ui/text-changes.ts'
+import { At } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+import { ChangeTable } from './change-table.tsx'
+import { OverlayConflicts } from './overlay-conflicts.tsx'
+import { OverlayDialog } from './overlay-dialog.tsx'
+import { type OverlayChange, operationOf, overlayQuery } from './overlay-query.ts'
+import { policyWords } from './version-words.ts'
+
+const opWords = {
+  put: ['added or replaced', 'teal'],
+  merge: ['changed', 'orange'],
+  remove: ['removed', 'red'],
+} as const
+
+export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
+  const may = useMay()
+  const { data: view } = useSuspenseQuery(overlayQuery(dataset.list_key))
+  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
+  const [asking, setAsking] = useState<'change' | 'return' | null>(null)
+  const [dropped, setDropped] = useState<string | null>(null)
+  if (view === null) return <Nothing>Nothing is in force, so there is nothing to lie over.</Nothing>
+  const changes = view.overlay?.entries ?? []
+  const canChange = may('putOverlay') && view.overlay_policy !== 'none'
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start">
+        <Text size="sm" maw={640}>
+          {policyWords[view.overlay_policy]}{' '}
+          {view.overlay && (
+            <span className="quiet">
+              Overlay version {view.overlay.version}, by <Principal of={view.overlay.created_by} />,{' '}
+              <At at={view.overlay.created_at} />.
+            </span>
+          )}
+        </Text>
+        {canChange && (
+          <Group gap="xs">
+            {view.overlay && (
+              <Button size="xs" variant="default" onClick={() => setAsking('return')}>
+                Return to the shared list
+              </Button>
+            )}
+            <Button size="xs" onClick={() => setAsking('change')}>
+              Change an entry
+            </Button>
+          </Group>
+        )}
+      </Group>
+      {view.conflicts.length > 0 && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
+      {changes.length === 0 ? (
+        <Nothing>This tenant takes the list as it is.</Nothing>
+      ) : (
+        <Stack gap="sm" component="section" aria-label="Changes of this tenant">
+          <Text size="sm" c="dimmed">
+            {plural(changes.length, 'entry', 'entries')} differ from the shared list.
+          </Text>
+          {changes.map((change) => (
+            <OverlayEntry
+              key={change.key}
+              change={change}
+              type={type}
+              list_key={dataset.list_key}
+              base_version={view.base?.version ?? null}
+              onDrop={canChange ? () => setDropped(change.key) : null}
+            />
+          ))}
+        </Stack>
+      )}
+      {asking === 'change' && (
+        <OverlayDialog view={view} type={type} changes={changes} onClose={() => setAsking(null)} />
+      )}
+      {asking === 'return' && (
+        <LessDialog list_key={dataset.list_key} changes={[]} onClose={() => setAsking(null)}>
+          All changes of this tenant end now, and the shared list governs as it is. The overlay stays in the record.
+        </LessDialog>
+      )}
+      {dropped !== null && (
+        <LessDialog
+          list_key={dataset.list_key}
+          changes={changes.filter(({ key }) => key !== dropped)}
+          onClose={() => setDropped(null)}
+        >
+          {dropped} is taken from the shared list again.
+        </LessDialog>
+      )}
+    </Stack>
+  )
+}
+
+interface OverlayEntryProps {
+  readonly change: OverlayChange
+  readonly type: DatasetType
+  readonly list_key: string
+  readonly base_version: number | null
+  readonly onDrop: (() => void) | null
+}
+
+function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayEntryProps) {
+  const { data } = useQuery({
+    queryKey: ['datasets', 'entry', list_key, base_version, change.key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
+        params: { path: { list_key, version: String(base_version) }, query: { key_prefix: change.key, limit: 1 } },
+        signal,
+      }),
+    enabled: base_version !== null,
+  })
+  const [words, color] = opWords[change.op]
+  const shared = data?.items.find(({ key }) => key === change.key)?.entry as Entry | undefined
+  return (
+    <article className="diff-entry diff-entry-changed" aria-label={`Overlay on ${change.key}`}>
+      <header>
+        <h3 className="mono">{change.key}</h3>
+        <Badge variant="light" color={color} tt="none">
+          {shared === undefined && change.op === 'put' ? 'added' : words}
+        </Badge>
+        {onDrop && (
+          <Button size="compact-xs" variant="default" ml="auto" onClick={onDrop}>
+            Drop<span className="sr-only"> the change of {change.key}</span>
+          </Button>
+        )}
+      </header>
+      {data === undefined && <Skeleton height={40} />}
+      {shared !== undefined && change.effective !== null && (
+        <ChangeTable
+          type={type}
+          changes={memberChanges(shared, change.effective)}
+          label={`Fields of ${change.key}`}
+          sides={['The shared list', 'In force here']}
+        />
+      )}
+      {data !== undefined && shared === undefined && change.effective !== null && (
+        <div className="diff-body">
+          <EntryFacts type={type} entry={change.effective} />
+        </div>
+      )}
+      {shared !== undefined && change.effective === null && (
+        <div className="diff-body">
+          <Text size="sm">Not in force here. The shared list says:</Text>
+          <EntryFacts type={type} entry={shared} />
+        </div>
+      )}
+    </article>
+  )
+}
+
+interface LessDialogProps {
+  readonly list_key: string
+  /** What is left; nothing returns to the shared list. */
+  readonly changes: readonly OverlayChange[]
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+function LessDialog({ list_key, changes, onClose, children }: LessDialogProps) {
+  const [reason, setReason] = useState('')
+  const path = { list_key }
+  const less = useChange(
+    async () =>
+      changes.length === 0
+        ? probity.DELETE('/api/reference-data/datasets/{list_key}/overlay', { params: { path, query: { reason } } })
+        : probity.PUT('/api/reference-data/datasets/{list_key}/overlay', {
+            params: { path },
+            body: { entries: changes.map(operationOf), reason },
+          }),
+    { touches: ['datasets'], done: 'The overlay is changed', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Take the shared list again?"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => less.run(undefined)}
+      submit="Take it"
+      change={less}
+    >
+      <Text size="sm">{children}</Text>
+      <Textarea
+        label="Reason"
+        required
+        autosize
+        minRows={2}
+        maxLength={2000}
+        data-autofocus
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      <ApprovalNote request={less.waiting} />
+    </FormDialog>
+  )
+}

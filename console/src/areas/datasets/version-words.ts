@@ -1,0 +1,38 @@
+/** How versions and what is in force are spoken of. Pure. */
+import type { Dataset } from '../../ui/registry-queries.ts'
+
+export const viaWords = {
+  'tenant-own': 'own list',
+  'tenant-pin': 'pinned',
+  shared: 'follows the operator',
+} as const
+
+/** Why this version governs, as a sentence. */
+export const viaReason = {
+  'tenant-own': 'It is a list of this tenant, and this version was put in force here.',
+  'tenant-pin': 'This tenant is pinned to it, whatever the operator puts in force meanwhile.',
+  shared: 'The operator put it in force for everybody, and this tenant follows.',
+} as const
+
+export const policyWords = {
+  none: 'This list is taken as it is: a tenant may change nothing of it, only pin a version for up to 90 days.',
+  add_only: 'A tenant may add entries of its own, and change or remove none.',
+  tighten_only: 'A tenant may be stricter than this list, never more lenient.',
+  free: 'A tenant may add, change and remove entries as it sees fit.',
+} as const
+
+interface Named {
+  readonly version: number
+  readonly label?: string | null
+}
+export const versionName = ({ version, label }: Named): string =>
+  label ? `Version ${version} (${label})` : `Version ${version}`
+
+/** For a list to choose from, newest first. */
+export const versionChoices = (versions: readonly Named[]) =>
+  versions.map((one) => ({ value: String(one.version), label: versionName(one) }))
+
+export const entriesInForce = ({ active, versions }: Pick<Dataset, 'active' | 'versions'>): number | null =>
+  versions.find(({ version }) => version === active?.version)?.entry_count ?? null
+
+export const hashShort = (hash: string): string => `${hash.slice(0, 12)}…`

@@ -1,0 +1,173 @@
+/** The versions of a list along a line, newest above: what each changed, where it came from, and what can be done with it. */
+import { Badge, Button, Collapse, Group, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { DifferenceCounts } from '../../ui/difference-counts.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton, usePages } from '../../ui/list.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { SearchButton } from '../../ui/search-link.tsx'
+import { Facts } from '../../ui/section.tsx'
+import { inWords } from '../../ui/type-words.ts'
+import { At, When } from '../../ui/when.tsx'
+import { plural, sentence } from '../../ui/words.ts'
+import { VersionActions } from './version-actions.tsx'
+
+type Version = Schemas['DatasetVersion']
+
+export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
+  const { list_key } = dataset
+  const list = usePages(['datasets', 'versions', list_key], (cursor, signal) =>
+    probity.GET('/api/reference-data/datasets/{list_key}/versions', {
+      params: { path: { list_key }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  if (list.data === undefined) return <ListSkeleton />
+  const versions = list.data.pages.flatMap(({ items }) => items)
+  if (versions.length === 0) return <Nothing>No version yet. Import a file to make the first one.</Nothing>
+  return (
+    <Stack gap="xs">
+      <ol className="timeline" aria-label="Versions, newest first">
+        {versions.map((version) => (
+          <VersionItem key={version.version} dataset={dataset} version={version} />
+        ))}
+      </ol>
+      {list.hasNextPage && (
+        <Group justify="flex-end">
+          <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Load more
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly version: Version }) {
+  const [isOpen, more] = useDisclosure(false)
+  const isInForce = dataset.active?.version === version.version
+  const scheduled = dataset.pending.find((one) => one.version === version.version)
+  const name = `version ${version.version}`
+  return (
+    <li data-in-force={isInForce} aria-label={sentence(name)}>
+      <div className="version">
+        <Stack gap={4} miw={0}>
+          <Group gap={8}>
+            <Text fw={650}>Version {version.version}</Text>
+            {version.label && (
+              <Badge variant="default" tt="none" fw={500}>
+                {version.label}
+              </Badge>
+            )}
+            {isInForce && (
+              <Badge variant="filled" color="teal" tt="none">
+                in force
+              </Badge>
+            )}
+            {scheduled && (
+              <Badge variant="light" color="cyan" tt="none">
+                scheduled <When at={scheduled.effective_from} />
+              </Badge>
+            )}
+            {version.state !== 'published' && <StateBadge state={version.state} />}
+          </Group>
+          <Group gap={10}>
+            <DifferenceCounts of={version.difference} />
+            <Text size="sm">{plural(version.entry_count, 'entry', 'entries')}</Text>
+          </Group>
+          <Text size="xs" c="dimmed" component="div">
+            {sentence(version.origin)} by <Principal of={version.created_by} />, <When at={version.created_at} />
+            {version.note && ` · ${version.note}`}
+          </Text>
+        </Stack>
+        <Group gap="xs" align="center">
+          <Button size="xs" variant="subtle" onClick={more.toggle} aria-expanded={isOpen}>
+            Provenance<span className="sr-only"> of {name}</span>
+          </Button>
+          {version.version > 1 && (
+            <SearchButton
+              size="xs"
+              variant="default"
+              to={`/datasets/${dataset.list_key}/diff`}
+              search={{ from: version.version - 1, to: version.version }}
+            >
+              What changed<span className="sr-only"> in {name}</span>
+            </SearchButton>
+          )}
+          <VersionActions dataset={dataset} version={version} />
+        </Group>
+        <Collapse expanded={isOpen} className="version-more">
+          {isOpen && <Provenance version={version} />}
+        </Collapse>
+      </div>
+    </li>
+  )
+}
+
+interface Source {
+  readonly title?: string
+  readonly url?: string
+  readonly retrieved_on?: string
+  readonly file_name?: string | null
+  readonly sha256?: string | null
+}
+
+function Provenance({ version: { list_key, version, content_hash, type_key, type_version } }: { version: Version }) {
+  const { data } = useQuery({
+    queryKey: ['datasets', 'provenance', list_key, version],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/provenance', {
+        params: { path: { list_key, version: String(version) } },
+        signal,
+      }),
+  })
+  if (data === undefined) return <ListSkeleton />
+  const origin = data.provenance as { source?: Source; adapter_key?: string; import_id?: string; counts?: object }
+  const { source, adapter_key, import_id } = origin
+  const override = (data.provenance as { override?: { reason?: string } }).override
+  return (
+    <Facts
+      of={[
+        ['Content hash', <CopyValue key="hash" value={content_hash} name="the content hash" />],
+        ['Type', `${type_key}, version ${type_version}`],
+        source?.title !== undefined && [
+          'Source',
+          [source.title, source.url, source.retrieved_on].filter(Boolean).join(', '),
+        ],
+        source?.file_name != null && ['File', source.file_name],
+        source?.sha256 != null && ['File hash', <CopyValue key="file" value={source.sha256} name="the file hash" />],
+        adapter_key !== undefined && ['Adapter', adapter_key],
+        origin.counts !== undefined && ['Read', inCounts(origin.counts)],
+        import_id !== undefined && [
+          'Import',
+          <PageLink key="import" to={`/imports/${import_id}`} size="sm">
+            Open the import
+          </PageLink>,
+        ],
+        override?.reason !== undefined && ['Guards overridden', override.reason],
+        ['Created', <At key="at" at={data.created_at} />],
+        ...data.activations.map(
+          ({ activation_id, effective_from, actor, reason }) =>
+            [
+              `In force from`,
+              <span key={activation_id}>
+                <At at={effective_from} /> by <Principal of={actor} />: “{reason}”
+              </span>,
+            ] as const,
+        ),
+      ]}
+    />
+  )
+}
+
+const inCounts = (counts: object): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${sentence(name)} ${inWords(count)}`)
+    .join(', ')

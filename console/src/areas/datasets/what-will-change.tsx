@@ -1,0 +1,74 @@
+/** What putting one version in the place of another would mean, shown before anybody confirms it. */
+import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Kind } from '../../ui/difference-counts.tsx'
+import { DifferenceCounts, signs } from '../../ui/difference-counts.tsx'
+import { type Dataset, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { SearchLink } from '../../ui/search-link.tsx'
+import { nameOf, titleOf } from '../../ui/type-words.ts'
+import { plural } from '../../ui/words.ts'
+
+interface WhatWillChangeProps {
+  readonly dataset: Dataset
+  readonly from: number | null
+  readonly to: number
+}
+
+export function WhatWillChange({ dataset, from, to }: WhatWillChangeProps) {
+  const title = from === null ? 'What will change' : `What will change: version ${from} → version ${to}`
+  return (
+    <Alert color="cyan" title={title} role="status">
+      {from === null ? (
+        <Text size="sm">
+          Nothing is in force yet: all{' '}
+          {plural(dataset.versions.find(({ version }) => version === to)?.entry_count ?? 0, 'entry', 'entries')} of
+          version {to} begin to govern.
+        </Text>
+      ) : from === to ? (
+        <Text size="sm">It is in force already: nothing.</Text>
+      ) : (
+        <Between dataset={dataset} from={from} to={to} />
+      )}
+    </Alert>
+  )
+}
+
+function Between({ dataset, from, to }: WhatWillChangeProps & { readonly from: number }) {
+  const { data } = useQuery({ ...differenceQuery(dataset.list_key, from, to), throwOnError: false })
+  const { data: type } = useQuery({ ...typeQuery(dataset.type_key), throwOnError: false })
+  if (!data?.summary || !type) return <Skeleton height={44} />
+  const { summary, items } = data
+  const total = summary.added + summary.removed + summary.changed
+  return (
+    <Stack gap={6}>
+      <DifferenceCounts of={summary} />
+      {summary.fields.length > 0 && (
+        <Text size="xs">
+          Most changed:{' '}
+          {summary.fields
+            .slice(0, 4)
+            .map(({ pointer, changed }) => `${titleOf(type, pointer)} (${changed})`)
+            .join(', ')}
+        </Text>
+      )}
+      <ul className="plain-list">
+        {items.slice(0, 4).map(({ key, op, before, after }) => (
+          <li key={key}>
+            <Text size="xs">
+              <b aria-hidden="true">{signs[op as Kind]}</b> <span className="sr-only">{op}:</span>{' '}
+              {nameOf(after ?? before) ?? key} {nameOf(after ?? before) && <span className="quiet mono">{key}</span>}
+            </Text>
+          </li>
+        ))}
+      </ul>
+      {total > 0 && (
+        <Group gap={4}>
+          {total > 4 && <Text size="xs">and {plural(total - 4, 'more entry', 'more entries')}.</Text>}
+          <SearchLink to={`/datasets/${dataset.list_key}/diff`} search={{ from, to }} size="xs">
+            See every change
+          </SearchLink>
+        </Group>
+      )}
+    </Stack>
+  )
+}

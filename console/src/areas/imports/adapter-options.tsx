@@ -1,0 +1,133 @@
+/** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
+import { JsonInput, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { sentence } from '../../ui/words.ts'
+
+export type Options = Readonly<Record<string, unknown>>
+
+interface OptionSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly default?: unknown
+  readonly description?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+const simple = ['string', 'integer', 'number', 'boolean']
+
+interface AdapterOptionsProps {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly value: Options
+  /** The rich options, as they are typed. */
+  readonly rich: string
+  readonly onChange: (value: Options) => void
+  readonly onRich: (text: string) => void
+}
+
+export function AdapterOptions({ schema, value, rich, onChange, onRich }: AdapterOptionsProps) {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Readonly<Record<string, OptionSchema>>
+    required?: readonly string[]
+  }
+  const names = Object.keys(properties)
+  const plain = names.filter((name) => simple.includes(properties[name]?.type ?? ''))
+  const others = names.filter((name) => !plain.includes(name))
+  const set = (name: string, next: unknown) => {
+    const { [name]: _, ...rest } = value
+    onChange(next === undefined || next === '' || next === null ? rest : { ...rest, [name]: next })
+  }
+  return (
+    <Stack gap="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+        {plain.map((name) => (
+          <OptionField
+            key={name}
+            name={name}
+            schema={properties[name] ?? {}}
+            isRequired={required.includes(name)}
+            value={value[name]}
+            onChange={(next) => set(name, next)}
+          />
+        ))}
+      </SimpleGrid>
+      {others.length > 0 && (
+        <JsonInput
+          label="Further options, as JSON"
+          description={`An object with any of: ${others.join(', ')}. Not needed when the file names its fields as the type does.`}
+          autosize
+          minRows={2}
+          maxRows={14}
+          validationError="This is not JSON."
+          formatOnBlur
+          value={rich}
+          onChange={onRich}
+        />
+      )}
+    </Stack>
+  )
+}
+
+interface OptionFieldProps {
+  readonly name: string
+  readonly schema: OptionSchema
+  readonly isRequired: boolean
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
+}
+
+function OptionField({ name, schema, isRequired, value, onChange }: OptionFieldProps) {
+  const shared = { label: sentence(name), description: schema.description, required: isRequired, size: 'xs' as const }
+  const otherwise = schema.default === undefined ? undefined : JSON.stringify(schema.default).replaceAll('"', '')
+  if (schema.type === 'boolean') {
+    return (
+      <Switch
+        {...shared}
+        checked={typeof value === 'boolean' ? value : schema.default === true}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    )
+  }
+  if (schema.enum) {
+    return (
+      <Select
+        {...shared}
+        placeholder={otherwise}
+        clearable
+        value={typeof value === 'string' ? value : null}
+        data={schema.enum.map((one) => ({ value: one, label: one === '\t' ? 'tab' : one }))}
+        onChange={onChange}
+      />
+    )
+  }
+  if (schema.type === 'string') {
+    return (
+      <TextInput
+        {...shared}
+        placeholder={otherwise}
+        value={typeof value === 'string' ? value : ''}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    )
+  }
+  return (
+    <NumberInput
+      {...shared}
+      placeholder={otherwise}
+      allowDecimal={schema.type === 'number'}
+      value={typeof value === 'number' ? value : ''}
+      onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+      {...(schema.minimum !== undefined && { min: schema.minimum })}
+      {...(schema.maximum !== undefined && { max: schema.maximum })}
+    />
+  )
+}
+
+/** The two parts as one object; null while the rich one is not a JSON object. */
+export function allOptions(plain: Options, rich: string): Options | null {
+  if (rich.trim() === '') return plain
+  try {
+    const more: unknown = JSON.parse(rich)
+    return typeof more === 'object' && more !== null && !Array.isArray(more) ? { ...plain, ...more } : null
+  } catch {
+    return null
+  }
+}

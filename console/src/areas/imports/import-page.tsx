@@ -1,0 +1,227 @@
+/** One import, followed as it goes: progress, counts, every rejected row, the gates in its way, and what came of it. */
+import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { DifferenceCounts } from '../../ui/difference-counts.tsx'
+import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { Gates } from '../../ui/gates.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { JobProgress } from '../../ui/job-progress.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { datasetQuery, differenceQuery } from '../../ui/registry-queries.ts'
+import { SearchButton } from '../../ui/search-link.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At, duration } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+import { sizeOf } from './file-drop.tsx'
+import { ImportRejects } from './import-rejects.tsx'
+import { ImportState } from './import-state.tsx'
+import { Override } from './override.tsx'
+
+type Import = Schemas['Import']
+
+const importQuery = (import_id: string) =>
+  queryOptions({
+    queryKey: ['imports', 'one', import_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/imports/{import_id}', { params: { path: { import_id } }, signal }),
+    refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 3000 : false),
+  })
+const isOngoing = ({ state }: Pick<Import, 'state'>): boolean => state === 'queued' || state === 'running'
+
+export default function ImportPage() {
+  const { import_id = '' } = useParams({ strict: false }) as { import_id?: string }
+  const { data: one } = useSuspenseQuery(importQuery(import_id))
+  const may = useMay()
+  return (
+    <Page
+      title={`Import into ${one.list_key}`}
+      mark={<ImportState one={one} />}
+      about={one.source.file_name}
+      trail={
+        <PageLink to="/imports" inherit>
+          Imports
+        </PageLink>
+      }
+      actions={<Actions one={one} />}
+    >
+      <Stack gap="md">
+        {one.job_id !== null && isOngoing(one) && <Progress one={one} job_id={one.job_id} />}
+        <Outcome one={one} />
+        <Gates gates={one.gates} />
+        {one.state === 'blocked' && may('startImport') && <Override one={one} />}
+        {one.rejects.length > 0 && may('listImportRejects') && <ImportRejects one={one} />}
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          {one.counts && <Counts counts={one.counts} />}
+          <Record one={one} />
+        </SimpleGrid>
+      </Stack>
+    </Page>
+  )
+}
+
+function Progress({ one, job_id }: { readonly one: Import; readonly job_id: string }) {
+  const queries = useQueryClient()
+  const { data: job } = useSuspenseQuery(jobQuery(job_id))
+  useFollowed(job)
+  const hasEnded = !isUnfinished(job)
+  useEffect(() => {
+    if (!hasEnded) return
+    queries.invalidateQueries({ queryKey: importQuery(one.import_id).queryKey })
+    queries.invalidateQueries({ queryKey: ['datasets'] })
+  }, [queries, hasEnded, one.import_id])
+  return (
+    <div role="status">
+      <Text size="sm" mb="xs">
+        The file is being read. You may leave this page; the import goes on.
+      </Text>
+      <JobProgress job={job} />
+    </div>
+  )
+}
+
+function Actions({ one }: { readonly one: Import }) {
+  const may = useMay()
+  const cancel = useChange(
+    () =>
+      probity.POST('/api/reference-data/imports/{import_id}/cancel', {
+        params: { path: { import_id: one.import_id } },
+      }),
+    { touches: ['imports', 'jobs'], done: 'The import was asked to stop' },
+  )
+  return (
+    <>
+      <ProblemNote problem={cancel.problem} />
+      {isOngoing(one) && may('cancelImport') && (
+        <Button variant="default" loading={cancel.isRunning} onClick={() => cancel.run(undefined)}>
+          Cancel the import
+        </Button>
+      )}
+      {!isOngoing(one) && may('startImport') && (
+        <SearchButton to="/imports/new" search={{ list: one.list_key }} variant="default">
+          {one.state === 'rejected' ? 'Import a corrected file' : 'Import another file'}
+        </SearchButton>
+      )}
+    </>
+  )
+}
+
+function Outcome({ one }: { readonly one: Import }) {
+  if (one.state === 'published') return <Published one={one} />
+  if (one.state === 'rejected') {
+    const { rejected, rows } = one.counts ?? { rejected: 0, rows: 0 }
+    return (
+      <Alert color="red" icon={<Icon name="warning" />} title="No version was made" role="status">
+        {rows > 0
+          ? `${rejected.toLocaleString('en')} of ${plural(rows, 'row')} were rejected. Correct them in the file and import it again; nothing of this one is kept.`
+          : 'Rows were rejected. Correct the file and import it again; nothing of this one is kept.'}
+      </Alert>
+    )
+  }
+  if (one.state === 'unchanged') {
+    return (
+      <Alert color="gray" title="Nothing new" role="status">
+        The file holds exactly what the newest version holds, so no version was made.
+      </Alert>
+    )
+  }
+  if (one.state === 'blocked') {
+    return (
+      <Alert color="orange" icon={<Icon name="warning" />} title="A guard stopped it" role="status">
+        The file was read, but the version it would make breaks the list’s guards. Look at the source first.
+      </Alert>
+    )
+  }
+  if (one.state === 'failed') {
+    return (
+      <Alert color="red" title={String(one.problem?.['title'] ?? 'It did not work')} role="alert">
+        {String(one.problem?.['detail'] ?? 'Start it again.')}
+      </Alert>
+    )
+  }
+  return null
+}
+
+function Published({ one }: { readonly one: Import }) {
+  const { data: dataset } = useQuery(datasetQuery(one.list_key))
+  const active = dataset?.active?.version ?? null
+  const to = one.version ?? 0
+  const { data: difference } = useQuery({
+    ...differenceQuery(one.list_key, active ?? 1, to),
+    enabled: active !== null && active !== to,
+  })
+  const isGoverning = active === to
+  return (
+    <Alert color="teal" icon={<Icon name="check" />} title={`Version ${to} is published`} role="status">
+      <Stack gap="xs">
+        <Text size="sm">
+          {isGoverning
+            ? 'It is in force.'
+            : active === null
+              ? 'It is not in force yet; nothing else of this list is, either.'
+              : `It is not in force yet: version ${active} is.`}
+        </Text>
+        {difference?.summary && <DifferenceCounts of={difference.summary} />}
+        <Group gap="xs">
+          {active !== null && !isGoverning && (
+            <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to }}>
+              Compare with the version in force
+            </SearchButton>
+          )}
+          <SearchButton size="xs" variant="default" to={`/datasets/${one.list_key}`} search={{ tab: 'versions' }}>
+            Open the list
+          </SearchButton>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+function Counts({ counts }: { readonly counts: NonNullable<Import['counts']> }) {
+  return (
+    <Section title="Counts">
+      <Facts
+        of={[
+          ['Rows read', counts.rows.toLocaleString('en')],
+          ['Accepted', counts.accepted.toLocaleString('en')],
+          ['Rejected', counts.rejected.toLocaleString('en')],
+          ['Content', sizeOf(counts.data_bytes)],
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Record({ one }: { readonly one: Import }) {
+  return (
+    <Section title="Record">
+      <Facts
+        of={[
+          ['File', one.source.file_name],
+          ['Size', sizeOf(one.source.size_bytes)],
+          ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />],
+          ['Adapter', `${one.adapter_key}, version ${one.adapter_version}`],
+          ['Started by', <Principal key="by" of={one.created_by} />],
+          ['Started', <At key="at" at={one.created_at} />],
+          one.finished_at !== null && ['Took', duration(one.created_at, one.finished_at)],
+          one.job_id !== null && [
+            'Job',
+            <PageLink key="job" to={`/jobs/${one.job_id}`} size="sm">
+              Open the job
+            </PageLink>,
+          ],
+          ...one.warnings.map(({ code, message }) => ['Warning', <span key={code}>{message}</span>] as const),
+        ]}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,88 @@
+/** Every import of the tenant: what was read into which list, and what came of it. */
+import { Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSearch } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined, plural } from '../../ui/words.ts'
+import { ImportState } from './import-state.tsx'
+
+const states = ['queued', 'running', 'published', 'unchanged', 'rejected', 'blocked', 'failed', 'cancelled'] as const
+
+export default function ImportsPage() {
+  const may = useMay()
+  const state = useFilter('state', states)
+  const { list } = useSearch({ strict: false }) as { list?: string }
+  const imports = usePages(
+    ['imports', 'list', list, state],
+    (cursor, signal) =>
+      probity.GET('/api/reference-data/imports', {
+        params: { query: { ...cursor, ...defined({ state, list_key: list }), limit: 50 } },
+        signal,
+      }),
+    { refetch_ms: 15_000 },
+  )
+  return (
+    <Page
+      title="Imports"
+      about="A file goes through an adapter into a new version of a list. Nothing is put in force by it."
+      actions={may('startImport') && <ButtonLink to="/imports/new">Import a file</ButtonLink>}
+    >
+      <Filter name="state" label="State" values={states} everything="Any state" />
+      <div style={{ marginTop: 12 }}>
+        <ListTable
+          label="Imports"
+          list={imports}
+          empty="No import fits."
+          head={[
+            { name: 'List' },
+            { name: 'File', from: 'md' },
+            { name: 'Rows', from: 'sm' },
+            { name: 'Started' },
+            { name: 'State' },
+          ]}
+          row={(one) => <ImportRow key={one.import_id} one={one} />}
+        />
+      </div>
+    </Page>
+  )
+}
+
+function ImportRow({ one }: { readonly one: Schemas['Import'] }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <PageLink to={`/imports/${one.import_id}`} fw={500} size="sm">
+          {one.list_key}
+        </PageLink>
+        <Text size="xs" c="dimmed">
+          {one.adapter_key}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="md">{one.source.file_name ?? '–'}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        {one.counts === null ? '–' : one.counts.rows.toLocaleString('en')}
+        {one.counts !== null && one.counts.rejected > 0 && (
+          <Text size="xs" c="dimmed">
+            {plural(one.counts.rejected, 'row')} rejected
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <When at={one.created_at} />
+        <Text size="xs" c="dimmed" component="div">
+          by <Principal of={one.created_by} />
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <ImportState one={one} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,285 @@
+/** Importing a file, step by step: into which list, how to read it, the file, what it looks like, and then the import itself. */
+import { Alert, Button, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { JsonBlock } from '../../ui/json-block.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { type Dataset, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { Section } from '../../ui/section.tsx'
+import { AdapterOptions, allOptions, type Options } from './adapter-options.tsx'
+import { FileDrop } from './file-drop.tsx'
+import { importOf, type Order, rememberOrder } from './orders.ts'
+import { Preview } from './preview.tsx'
+
+type Adapter = Schemas['Adapter']
+type Upload = Schemas['Upload']
+
+const adaptersQuery = queryOptions({
+  queryKey: ['adapters'],
+  queryFn: ({ signal }) =>
+    probity
+      .GET('/api/reference-data/adapters', { params: { query: { limit: 200 } }, signal })
+      .then(({ items }) => items),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+export default function NewImportPage() {
+  const { data: datasets } = useSuspenseQuery(datasetsQuery)
+  const { list } = useSearch({ strict: false }) as { list?: string }
+  const set = useSetFilter()
+  const own = datasets.filter(({ origin, state }) => origin === 'own' && state === 'live')
+  const dataset = own.find(({ list_key }) => list_key === list)
+  return (
+    <Page
+      title="Import a file"
+      about="It becomes a new version of the list. Nothing is put in force by it."
+      trail={
+        <PageLink to="/imports" inherit>
+          Imports
+        </PageLink>
+      }
+    >
+      {own.length === 0 ? (
+        <Nothing>
+          This tenant has no list of its own yet.{' '}
+          <PageLink to="/datasets" inherit>
+            Register one first
+          </PageLink>
+          ; shared lists are kept by the operator.
+        </Nothing>
+      ) : (
+        <Stack gap="md" maw={980}>
+          <Section title="1. The list">
+            <Select
+              aria-label="List"
+              placeholder="Choose a list"
+              searchable
+              maw={420}
+              value={dataset?.list_key ?? null}
+              data={own.map(({ list_key, title }) => ({ value: list_key, label: `${title} (${list_key})` }))}
+              onChange={(chosen) => set('list', chosen)}
+            />
+          </Section>
+          {dataset && <Reading key={dataset.list_key} dataset={dataset} />}
+        </Stack>
+      )}
+    </Page>
+  )
+}
+
+/** How a file of this list is read: by an adapter for its type, or by a general one. */
+function Reading({ dataset }: { readonly dataset: Dataset }) {
+  const { data: all } = useSuspenseQuery(adaptersQuery)
+  const fitting = all.filter(({ target_type }) => target_type === null || target_type === dataset.type_key)
+  const [adapter_key, setAdapterKey] = useState<string | null>(null)
+  const [options, setOptions] = useState<Options>({})
+  const [rich, setRich] = useState('')
+  const [upload, setUpload] = useState<Upload | null>(null)
+  const adapter = fitting.find((one) => one.adapter_key === adapter_key)
+  const chosen = allOptions(options, rich)
+  function choose(key: string | null) {
+    setAdapterKey(key)
+    setOptions({})
+    setRich('')
+  }
+  /** The name of the file says how to read it, unless somebody has said so already. */
+  function guess(file: File) {
+    if (adapter !== undefined) return
+    const name = file.name.toLowerCase()
+    const guessed = fitting.find(({ file_extensions }) => file_extensions.some((one) => name.endsWith(`.${one}`)))
+    if (guessed) choose(guessed.adapter_key)
+  }
+  return (
+    <>
+      <Section title="2. The file">
+        <FileDrop upload={upload} extensions={adapter?.file_extensions ?? []} onFile={guess} onUploaded={setUpload} />
+      </Section>
+      <Section title="3. How to read it">
+        <Stack gap="sm">
+          <Select
+            label="Adapter"
+            placeholder="Guessed from the name of the file"
+            searchable
+            maw={420}
+            value={adapter_key}
+            data={fitting.map((one) => ({ value: one.adapter_key, label: one.title }))}
+            onChange={choose}
+          />
+          {adapter && <AboutAdapter adapter={adapter} />}
+          {adapter && (
+            <AdapterOptions
+              key={adapter.adapter_key}
+              schema={adapter.options}
+              value={options}
+              rich={rich}
+              onChange={setOptions}
+              onRich={setRich}
+            />
+          )}
+        </Stack>
+      </Section>
+      {adapter && upload && chosen && (
+        <Checking
+          key={`${adapter.adapter_key} ${upload.upload_id} ${JSON.stringify(chosen)}`}
+          dataset={dataset}
+          adapter={adapter}
+          upload={upload}
+          options={chosen}
+        />
+      )}
+    </>
+  )
+}
+
+function AboutAdapter({ adapter }: { readonly adapter: Adapter }) {
+  return (
+    <Stack gap={6}>
+      <Text size="sm">
+        {adapter.description} {adapter.publisher && <span className="quiet">Published by {adapter.publisher}.</span>}
+      </Text>
+      {adapter.sample.encoding === 'utf8' && (
+        <details>
+          <summary>
+            <Text span size="sm">
+              A sample of what it reads
+            </Text>
+          </summary>
+          <JsonOrText text={adapter.sample.text} />
+        </details>
+      )}
+    </Stack>
+  )
+}
+
+function JsonOrText({ text }: { readonly text: string }) {
+  try {
+    return <JsonBlock value={JSON.parse(text)} name="Sample" />
+  } catch {
+    return (
+      <section className="json" tabIndex={0} aria-label="Sample">
+        <pre className="mono">{text}</pre>
+      </section>
+    )
+  }
+}
+
+interface CheckingProps {
+  readonly dataset: Dataset
+  readonly adapter: Adapter
+  readonly upload: Upload
+  readonly options: Options
+}
+
+function Checking({ dataset, adapter, upload, options }: CheckingProps) {
+  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
+  const [preview, setPreview] = useState<Schemas['Preview'] | null>(null)
+  const look = useChange(
+    () =>
+      probity.POST('/api/reference-data/adapters/{adapter_key}/preview', {
+        params: { path: { adapter_key: adapter.adapter_key } },
+        body: {
+          upload_id: upload.upload_id,
+          type_key: dataset.type_key,
+          limit: 10,
+          ...(Object.keys(options).length > 0 && { options: options as never }),
+        },
+      }),
+    { touches: [], onDone: setPreview },
+  )
+  return (
+    <Section
+      title="4. A look at it"
+      aside={
+        <Button size="xs" variant="light" loading={look.isRunning} onClick={() => look.run(undefined)}>
+          {preview === null ? 'Preview' : 'Preview again'}
+        </Button>
+      }
+    >
+      <Stack gap="md">
+        <ProblemNote problem={look.problem} />
+        {preview === null && !look.problem && (
+          <Text size="sm" c="dimmed">
+            See the first rows and what would be rejected before anything is made of the file.
+          </Text>
+        )}
+        {preview && <Preview preview={preview} type={type} />}
+        <Start dataset={dataset} adapter={adapter} upload={upload} options={options} />
+      </Stack>
+    </Section>
+  )
+}
+
+function Start({ dataset, adapter, upload, options }: CheckingProps) {
+  const navigate = useNavigate()
+  const [how, setHow] = useState({ label: '', note: '', leavesOut: false, skipsSame: true })
+  const order: Order = {
+    list_key: dataset.list_key,
+    upload_id: upload.upload_id,
+    adapter_key: adapter.adapter_key,
+    ...(Object.keys(options).length > 0 && { options }),
+    strict: !how.leavesOut,
+    on_unchanged: how.skipsSame ? 'skip' : 'publish',
+    expected_head: dataset.head_version,
+    ...(how.label && { label: how.label }),
+    ...(how.note && { note: how.note }),
+  }
+  const start = useChange(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+    touches: ['imports', 'jobs'],
+    onDone: (job) => {
+      rememberOrder(importOf(job), order)
+      navigate({ to: `/imports/${importOf(job)}` })
+    },
+  })
+  const faults = faultsByField(start.problem)
+  return (
+    <Stack gap="sm">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <TextInput
+          label="Label of the new version"
+          placeholder="2026-q1"
+          maxLength={100}
+          error={faults['label']}
+          value={how.label}
+          onChange={(event) => setHow({ ...how, label: event.currentTarget.value })}
+        />
+        <TextInput
+          label="Note"
+          maxLength={2000}
+          value={how.note}
+          onChange={(event) => setHow({ ...how, note: event.currentTarget.value })}
+        />
+      </SimpleGrid>
+      <Switch
+        label="Leave bad rows out"
+        description="Otherwise one bad row means no version."
+        checked={how.leavesOut}
+        onChange={(event) => setHow({ ...how, leavesOut: event.currentTarget.checked })}
+      />
+      <Switch
+        label="No new version when nothing changed"
+        checked={how.skipsSame}
+        onChange={(event) => setHow({ ...how, skipsSame: event.currentTarget.checked })}
+      />
+      {how.leavesOut && (
+        <Alert color="yellow" role="status">
+          The version will lack the rejected rows. They are counted and listed with the import.
+        </Alert>
+      )}
+      <ProblemNote problem={start.problem} />
+      <Group>
+        <Button loading={start.isRunning} onClick={() => start.run(undefined)}>
+          Start the import
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,62 @@
+/** Taking a breach of the guards upon oneself: the same import again, with a reason that stays with the version. */
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMe } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { importOf, orderOf, rememberOrder } from './orders.ts'
+
+export function Override({ one }: { readonly one: Schemas['Import'] }) {
+  const me = useMe()
+  const navigate = useNavigate()
+  const [reason, setReason] = useState('')
+  const order = orderOf(one.import_id)
+  const again = useChange(
+    async (given: string) => {
+      const next = { ...(order as NonNullable<typeof order>), override_guards: { reason: given } }
+      const job = await probity.POST('/api/reference-data/imports', { body: next as never })
+      rememberOrder(importOf(job), next)
+      return job
+    },
+    { touches: ['imports', 'jobs'], onDone: (job) => navigate({ to: `/imports/${importOf(job)}` }) },
+  )
+  const isOverridable = one.gates.length > 0 && one.gates.every(({ overridable }) => overridable)
+  if (!isOverridable) return null
+  if (!me.roles.includes('compliance_officer')) {
+    return <Text size="sm">If the file is right, a compliance officer may import it against the guards.</Text>
+  }
+  if (order === undefined) {
+    return <Text size="sm">If the file is right, import it again here; the guards can then be overridden.</Text>
+  }
+  return (
+    <Section title="Import it all the same">
+      <Stack gap="sm">
+        <Textarea
+          label="Why the file is right"
+          required
+          autosize
+          minRows={2}
+          maxLength={2000}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+        <ProblemNote problem={again.problem} />
+        <Group>
+          <Button
+            color="orange"
+            variant="light"
+            disabled={reason.trim() === ''}
+            loading={again.isRunning}
+            onClick={() => again.run(reason)}
+          >
+            Override the guards and import
+          </Button>
+        </Group>
+      </Stack>
+    </Section>
+  )
+}

@@ -1,0 +1,64 @@
+/** The first rows of a file as the adapter reads them, before anything is made of it. */
+import { Alert, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { PlainTable } from '../../ui/plain-table.tsx'
+import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
+import { inWords, membersOf, titleOf } from '../../ui/type-words.ts'
+import { plural } from '../../ui/words.ts'
+import { RejectTable } from './rejects.tsx'
+
+const COLUMNS = 6
+
+export function Preview({ preview, type }: { readonly preview: Schemas['Preview']; readonly type: DatasetType }) {
+  const { rows, accepted, rejected, entries, rejects, warnings } = preview
+  const columns = columnsOf(
+    type,
+    entries.map(({ entry }) => entry as Entry),
+  )
+  return (
+    <Stack gap="md">
+      <Alert
+        color={rejected > 0 ? 'orange' : accepted === 0 ? 'red' : 'teal'}
+        title={`${plural(rows, 'row')} read: ${accepted.toLocaleString('en')} good, ${rejected.toLocaleString('en')} rejected`}
+        role="status"
+      >
+        <Text size="sm">Nothing is stored yet.</Text>
+        {warnings.map(({ code, message }) => (
+          <Text size="sm" key={`${code} ${message}`}>
+            {message}
+          </Text>
+        ))}
+      </Alert>
+      {rejects.length > 0 && <RejectTable rejects={rejects} />}
+      {entries.length > 0 && (
+        <PlainTable
+          label="First rows"
+          head={[
+            { name: 'Row' },
+            ...columns.map((name, place) => ({
+              name: titleOf(type, `/${name}`),
+              ...(place > 2 && { from: 'md' as const }),
+            })),
+          ]}
+        >
+          {entries.map(({ at, entry }) => (
+            <Table.Tr key={at.row}>
+              <Table.Td>{at.row}</Table.Td>
+              {columns.map((name, place) => (
+                <Table.Td key={name} {...(place > 2 && { visibleFrom: 'md' })}>
+                  <span className="cell-text">{inWords((entry as Entry)[name])}</span>
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </PlainTable>
+      )}
+    </Stack>
+  )
+}
+
+/** Members that some row fills, in reading order. */
+const columnsOf = (type: DatasetType, entries: readonly Entry[]): string[] =>
+  membersOf(type)
+    .filter((name) => entries.some((entry) => inWords(entry[name]) !== '–'))
+    .slice(0, COLUMNS)

@@ -1,0 +1,56 @@
+/** Rows that were refused: where each stands, which field, why, and the row itself as far as it may be shown. */
+import { Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { PlainTable } from '../../ui/plain-table.tsx'
+
+type Reject = Schemas['Reject']
+
+export const rejectHead = [
+  { name: 'Where' },
+  { name: 'Field', from: 'sm' },
+  { name: 'What is wrong' },
+  { name: 'The row', from: 'md' },
+] as const
+
+export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }) {
+  return (
+    <PlainTable label="Rejected rows" head={rejectHead}>
+      {rejects.map((reject, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: one row can be rejected for several reasons; the order is fixed.
+        <RejectRow key={place} reject={reject} />
+      ))}
+    </PlainTable>
+  )
+}
+
+export function RejectRow({ reject: { at, pointer, message, code, excerpt } }: { readonly reject: Reject }) {
+  return (
+    <Table.Tr>
+      <Table.Td>{placeOf(at)}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        <span className="mono">{pointer || 'the whole row'}</span>
+      </Table.Td>
+      <Table.Td>
+        {message}
+        <Text size="xs" c="dimmed" className="mono">
+          {code}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        {excerpt === null ? <span className="quiet">–</span> : <code className="mono excerpt">{excerpt}</code>}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function placeOf({ row, line, column, sheet, file }: Reject['at']): string {
+  return [
+    row === 0 ? 'the whole list' : `row ${row}`,
+    line !== undefined && `line ${line}`,
+    column !== undefined && `column ${column}`,
+    sheet !== undefined && `sheet ${sheet}`,
+    file,
+  ]
+    .filter((part) => typeof part === 'string')
+    .join(', ')
+}

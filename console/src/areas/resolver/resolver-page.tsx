@@ -1,0 +1,114 @@
+/** The resolver, to be tried: which version governs an event at one instant, as known at another, and what it says of a key. */
+import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { localTime } from '../../ui/local-time.ts'
+import { Page } from '../../ui/page.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { datasetsQuery } from '../../ui/registry-queries.ts'
+import { Section } from '../../ui/section.tsx'
+import { Answer } from './answer.tsx'
+
+const names = ['list', 'key', 'valid_at', 'known_at'] as const
+type Asked = Readonly<Partial<Record<(typeof names)[number], string>>>
+
+function useAsked(): Asked {
+  const search = useSearch({ strict: false }) as Record<string, unknown>
+  const given = names.filter((name) => search[name] !== undefined).map((name) => [name, String(search[name])] as const)
+  return Object.fromEntries(given)
+}
+
+export default function ResolverPage() {
+  const asked = useAsked()
+  return (
+    <Page
+      title="Resolver"
+      about="The same question a decision asks: which version of a list governs, and what does it say? Two clocks: when the event was, and when one knew."
+    >
+      <Stack gap="md" maw={980}>
+        <Question key={JSON.stringify(asked)} asked={asked} />
+        {asked.list === undefined ? (
+          <Nothing>Choose a list and ask.</Nothing>
+        ) : (
+          <Answer
+            list_key={asked.list}
+            of={asked.key || null}
+            valid_at={asked.valid_at || null}
+            known_at={asked.known_at || null}
+          />
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function Question({ asked }: { readonly asked: Asked }) {
+  const navigate = useNavigate()
+  const { data: datasets } = useSuspenseQuery(datasetsQuery)
+  const [typed, setTyped] = useState({
+    list: asked.list ?? '',
+    key: asked.key ?? '',
+    valid_at: asked.valid_at ?? '',
+    known_at: asked.known_at ?? '',
+  })
+  const field = (name: 'key' | 'valid_at' | 'known_at') => ({
+    value: typed[name],
+    onChange: (event: { currentTarget: HTMLInputElement }) => setTyped({ ...typed, [name]: event.currentTarget.value }),
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const given = Object.fromEntries(names.map((name) => [name, typed[name].trim() || undefined]))
+    navigate({ to: '.', search: given as never })
+  }
+  const now = () => setTyped({ ...typed, valid_at: '', known_at: '' })
+  const latest = localTime(new Date().toISOString())
+  return (
+    <Section title="The question">
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+            <Select
+              label="List"
+              required
+              searchable
+              value={typed.list || null}
+              data={datasets.map(({ list_key, title }) => ({ value: list_key, label: `${title} (${list_key})` }))}
+              onChange={(list) => setTyped({ ...typed, list: list ?? '' })}
+            />
+            <TextInput
+              label="Key"
+              description="Nothing: only which version governs"
+              maxLength={500}
+              {...field('key')}
+            />
+            <TextInput
+              label="Valid at"
+              description="When the event was; now unless told"
+              type="datetime-local"
+              {...field('valid_at')}
+            />
+            <TextInput
+              label="Known at"
+              description="As it was known then; as known now unless told"
+              type="datetime-local"
+              max={latest}
+              {...field('known_at')}
+            />
+          </SimpleGrid>
+          <Group>
+            <Button type="submit">Resolve</Button>
+            {(typed.valid_at || typed.known_at) && (
+              <Button variant="default" onClick={now}>
+                Both clocks to now
+              </Button>
+            )}
+            <Text size="xs" c="dimmed">
+              The address keeps the question, so it can be shared.
+            </Text>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}

@@ -1,0 +1,59 @@
+/** The schema of an entry as a table people read: what each field is called, may hold, and means. */
+import { Badge, Group, Table, Text } from '@mantine/core'
+import { PlainTable } from '../../ui/plain-table.tsx'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+import { fieldOf, titleOf } from '../../ui/type-words.ts'
+import { fieldsOf, kindOf, limitsOf } from './schema-words.ts'
+
+export function FieldTable({ type }: { readonly type: DatasetType }) {
+  return (
+    <PlainTable
+      label="Fields"
+      head={[{ name: 'Field' }, { name: 'Kind' }, { name: 'May be', from: 'sm' }, { name: 'Meaning', from: 'md' }]}
+    >
+      {fieldsOf(type).map(({ pointer, depth, schema, isRequired }) => {
+        const field = fieldOf(type, pointer)
+        const isKey = type.key_pointers.includes(pointer)
+        return (
+          <Table.Tr key={pointer}>
+            <Table.Td style={{ paddingLeft: 12 + depth * 18 }}>
+              <Group gap={6}>
+                <Text size="sm" fw={depth === 0 ? 500 : 400}>
+                  {titleOf(type, pointer)}
+                </Text>
+                {isKey && (
+                  <Badge variant="light" tt="none">
+                    key
+                  </Badge>
+                )}
+                {field !== undefined && 'personal' in field && (
+                  <Badge variant="light" color="orange" tt="none">
+                    personal
+                  </Badge>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed" className="mono">
+                {pointer}
+              </Text>
+            </Table.Td>
+            <Table.Td>
+              {kindOf(schema)}
+              {field?.unit && `, ${field.unit}`}
+              <Text size="xs" c="dimmed">
+                {isRequired ? 'required' : 'optional'}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <span className="cell-text" title={limitsOf(schema)}>
+                {limitsOf(schema)}
+              </span>
+            </Table.Td>
+            <Table.Td visibleFrom="md">
+              <span className="cell-text">{field?.description ?? schema.description ?? ''}</span>
+            </Table.Td>
+          </Table.Tr>
+        )
+      })}
+    </PlainTable>
+  )
+}

@@ -1,0 +1,140 @@
+/** One type: its fields in words, its rules, examples, and the definition exactly as it is. */
+import { Badge, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { EntryFacts } from '../../ui/entry-value.tsx'
+import { JsonBlock } from '../../ui/json-block.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { type DatasetType, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { Facts, Section } from '../../ui/section.tsx'
+import { titleOf } from '../../ui/type-words.ts'
+import { At } from '../../ui/when.tsx'
+import { FieldTable } from './field-table.tsx'
+
+export default function TypePage() {
+  const { type_key = '' } = useParams({ strict: false }) as { type_key?: string }
+  const { data: type } = useSuspenseQuery(typeQuery(type_key))
+  return (
+    <Page
+      title={type.title}
+      mark={
+        type.origin === 'shared' && (
+          <Badge variant="default" tt="none" fw={500}>
+            shared
+          </Badge>
+        )
+      }
+      about={type.description}
+      trail={
+        <PageLink to="/types" inherit>
+          Types
+        </PageLink>
+      }
+    >
+      <Stack gap="md">
+        <Section title="Fields">
+          <FieldTable type={type} />
+        </Section>
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          <Record type={type} />
+          <Example type={type} />
+        </SimpleGrid>
+        <Section title="The definition">
+          <JsonBlock value={definitionOf(type)} name="Definition" />
+        </Section>
+      </Stack>
+    </Page>
+  )
+}
+
+const definitionOf = ({ type_key, type_version, schema, key_pointers, list_rules, fields }: DatasetType) => ({
+  type_key,
+  type_version,
+  key_pointers,
+  list_rules,
+  fields,
+  schema,
+})
+
+function Record({ type }: { readonly type: DatasetType }) {
+  const { data: datasets } = useSuspenseQuery(datasetsQuery)
+  const lists = datasets.filter(({ type_key }) => type_key === type.type_key)
+  return (
+    <Section title="Record">
+      <Facts
+        of={[
+          ['Key', type.key_pointers.map((pointer) => titleOf(type, pointer)).join(' and ')],
+          ...rulesOf(type).map((rule, place) => [place === 0 ? 'Rules' : `Rule ${place + 1}`, rule] as const),
+          [
+            'Version',
+            `${type.type_version}, ${type.compatibility === 'backward' ? 'compatible with the one before' : 'a break'}`,
+          ],
+          ['Definition hash', <CopyValue key="hash" value={type.definition_hash} name="the definition hash" />],
+          ['Created', <At key="at" at={type.created_at} />],
+          ['Created by', <Principal key="by" of={type.created_by} />],
+          [
+            'Lists of it',
+            lists.length === 0 ? (
+              'none'
+            ) : (
+              <Stack key="lists" gap={2}>
+                {lists.map(({ list_key, title }) => (
+                  <PageLink key={list_key} to={`/datasets/${list_key}`} size="sm">
+                    {title}
+                  </PageLink>
+                ))}
+              </Stack>
+            ),
+          ],
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** Rules over the whole list, as sentences. */
+function rulesOf(type: DatasetType): string[] {
+  const { min_items, max_items, unique = [], contiguous } = type.list_rules
+  const titles = (pointers: readonly string[]) => pointers.map((pointer) => titleOf(type, pointer)).join(' and ')
+  return [
+    min_items !== undefined && `At least ${min_items} entries.`,
+    max_items !== undefined && `At most ${max_items} entries.`,
+    ...unique.map((pointers) => `No two entries have the same ${titles(pointers)}.`),
+    contiguous !== undefined &&
+      `Bands from ${titles([contiguous.from])} to ${titles([contiguous.to])}, without gap or overlap.`,
+  ].filter((rule) => typeof rule === 'string')
+}
+
+function Example({ type }: { readonly type: DatasetType }) {
+  const [way, setWay] = useState('facts')
+  const example = type.examples[0]
+  return (
+    <Section
+      title="An example"
+      aside={
+        <SegmentedControl
+          size="xs"
+          aria-label="How to show the example"
+          value={way}
+          onChange={setWay}
+          data={[
+            { value: 'facts', label: 'Facts' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+      }
+    >
+      {example === undefined ? (
+        <Text size="sm">None.</Text>
+      ) : way === 'json' ? (
+        <JsonBlock value={type.examples} name="Examples" />
+      ) : (
+        <EntryFacts type={type} entry={example} />
+      )}
+    </Section>
+  )
+}

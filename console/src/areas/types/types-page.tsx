@@ -1,0 +1,61 @@
+/** What entries of lists are made of: every type the tenant can use. */
+import { Badge, Group, Table, Text } from '@mantine/core'
+import { probity } from '../../session/client.ts'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+import { titleOf } from '../../ui/type-words.ts'
+import { defined } from '../../ui/words.ts'
+
+const origins = ['own', 'shared'] as const
+
+export default function TypesPage() {
+  const origin = useFilter('origin', origins)
+  const list = usePages<DatasetType>(['types', 'list', origin], (cursor, signal) =>
+    probity.GET('/api/reference-data/types', {
+      params: { query: { ...cursor, ...defined({ origin }), limit: 100 } },
+      signal,
+    }),
+  )
+  return (
+    <Page title="Types" about="A type says what an entry of a list is made of: its fields, its key and its rules.">
+      <Group gap="xs" mb="sm">
+        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+      </Group>
+      <ListTable
+        label="Types"
+        list={list}
+        empty="No type fits."
+        head={[{ name: 'Type' }, { name: 'Key', from: 'sm' }, { name: 'Fields', from: 'md' }, { name: 'Version' }]}
+        row={(type) => (
+          <Table.Tr key={type.type_key}>
+            <Table.Td>
+              <Group gap={8} wrap="nowrap">
+                <PageLink to={`/types/${type.type_key}`} fw={500} size="sm">
+                  {type.title}
+                </PageLink>
+                {type.origin === 'shared' && (
+                  <Badge variant="default" tt="none" fw={500} miw="max-content">
+                    shared
+                  </Badge>
+                )}
+              </Group>
+              <Text size="xs" c="dimmed" className="mono">
+                {type.type_key}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              {type.key_pointers.map((pointer) => titleOf(type, pointer)).join(' and ')}
+            </Table.Td>
+            <Table.Td visibleFrom="md">{Object.keys(propertiesOf(type)).length}</Table.Td>
+            <Table.Td>{type.type_version}</Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Page>
+  )
+}
+
+const propertiesOf = ({ schema }: DatasetType): object => (schema as { properties?: object }).properties ?? {}

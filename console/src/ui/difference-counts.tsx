@@ -1,0 +1,34 @@
+/** How much two versions differ: a sign, a number and a word each, so that colour only repeats what is said. */
+import './registry.css'
+import { plural } from './words.ts'
+
+interface DifferenceCountsProps {
+  readonly of: { readonly added: number; readonly removed: number; readonly changed: number }
+}
+
+export const signs = { added: '+', removed: '−', changed: '±' } as const
+export type Kind = keyof typeof signs
+export const kinds: readonly Kind[] = ['added', 'removed', 'changed']
+
+export function DifferenceCounts({ of }: DifferenceCountsProps) {
+  const some = kinds.filter((kind) => of[kind] > 0)
+  if (some.length === 0) return <span className="quiet">the same content</span>
+  return (
+    <span className="counts">
+      {some.map((kind) => (
+        <span key={kind} className={`count count-${kind}`}>
+          <b aria-hidden="true">{signs[kind]}</b> {of[kind].toLocaleString('en')} {kind}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+export const differenceSentence = ({ added, removed, changed }: DifferenceCountsProps['of']): string => {
+  const parts = [
+    added > 0 && `${plural(added, 'entry', 'entries')} added`,
+    removed > 0 && `${plural(removed, 'entry', 'entries')} removed`,
+    changed > 0 && `${plural(changed, 'entry', 'entries')} changed`,
+  ].filter((part) => typeof part === 'string')
+  return parts.length === 0 ? 'Nothing differs.' : `${parts.join(', ')}.`
+}

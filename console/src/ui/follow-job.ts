@@ -1,0 +1,35 @@
+/** A job kept up to date on the screen while it is unfinished, by long-polling as long as somebody looks. */
+import { isProblem, type Schemas } from '@probity/client'
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { probity } from '../session/client.ts'
+
+type Job = Schemas['Job']
+
+export const isUnfinished = ({ state }: { readonly state: Job['state'] }): boolean =>
+  state === 'queued' || state === 'running'
+
+export const jobQuery = (job_id: string) =>
+  queryOptions({
+    queryKey: ['jobs', job_id],
+    queryFn: ({ signal }) => probity.GET('/api/jobs/{job_id}', { params: { path: { job_id } }, signal }),
+    // Behind the long-poll below, should that break off.
+    refetchInterval: ({ state }) => (state.data && isUnfinished(state.data) ? 5000 : false),
+  })
+
+/** Long-polls while the job is unfinished and the page is open. */
+export function useFollowed(job: Job): void {
+  const queries = useQueryClient()
+  const follows = isUnfinished(job)
+  const { job_id } = job
+  useEffect(() => {
+    if (!follows) return
+    const left = new AbortController()
+    const onProgress = (next: Job) => queries.setQueryData(jobQuery(job_id).queryKey, next)
+    probity.jobs.wait(job_id, { onProgress, signal: left.signal }).catch((error) => {
+      // How the job ended is on the page already; after a lost connection the page goes on by asking now and then.
+      if (!isProblem(error) && !left.signal.aborted) throw error
+    })
+    return () => left.abort()
+  }, [queries, job_id, follows])
+}

@@ -1,0 +1,32 @@
+/** What stands in the way of a change: each gate with its reason, and whether it can be overridden. */
+import { Alert, Text } from '@mantine/core'
+import type { ProbityProblem, Schemas } from '@probity/client'
+import { Icon } from './icons.tsx'
+import { sentence } from './words.ts'
+
+type Gate = Schemas['Gate']
+
+export function gatesOf(problem: ProbityProblem | null): readonly Gate[] {
+  const gates = problem?.members['gates']
+  return Array.isArray(gates) ? (gates as Gate[]) : []
+}
+
+export function Gates({ gates }: { readonly gates: readonly Gate[] }) {
+  if (gates.length === 0) return null
+  return (
+    <Alert color="orange" icon={<Icon name="warning" />} title="What stands in the way" role="status">
+      <ul className="plain-list">
+        {gates.map(({ gate, detail, overridable }) => (
+          <li key={`${gate} ${detail}`}>
+            <Text size="sm">
+              <b>{sentence(gate)}.</b> {detail}{' '}
+              <span className="quiet">
+                {overridable ? 'A compliance officer may override this.' : 'This cannot be overridden.'}
+              </span>
+            </Text>
+          </li>
+        ))}
+      </ul>
+    </Alert>
+  )
+}

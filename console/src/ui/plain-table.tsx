@@ -1,0 +1,40 @@
+/** A table of what is already here, in the looks of a list that is read page by page. */
+import { Center, Table, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { Column } from './list.tsx'
+
+interface PlainTableProps {
+  readonly label: string
+  readonly head: readonly Column[]
+  readonly children: ReactNode
+}
+
+export function PlainTable({ label, head, children }: PlainTableProps) {
+  return (
+    // A region that scrolls must be reachable by keyboard.
+    <section className="table-card" tabIndex={0} aria-label={`${label}, scrolls sideways`}>
+      <Table aria-label={label} verticalSpacing={8} highlightOnHover tabularNums>
+        <Table.Thead>
+          <Table.Tr>
+            {head.map(({ name, from, isHidden }) => (
+              <Table.Th key={name} {...(from && { visibleFrom: from })}>
+                {isHidden ? <span className="sr-only">{name}</span> : name}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>{children}</Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+export function Nothing({ children }: { readonly children: ReactNode }) {
+  return (
+    <Center className="empty" role="status">
+      <Text size="sm" c="dimmed" component="div" ta="center" p="md">
+        {children}
+      </Text>
+    </Center>
+  )
+}

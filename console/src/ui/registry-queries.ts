@@ -1,0 +1,69 @@
+/** Questions about lists and their types that several areas ask. */
+import { problemFromAnswer, type Schemas } from '@probity/client'
+import { queryOptions } from '@tanstack/react-query'
+import { probity } from '../session/client.ts'
+
+export type Dataset = Schemas['Dataset']
+export type DatasetType = Schemas['DatasetType']
+/** One entry of a list; its type says what is in it. */
+export type Entry = Readonly<Record<string, unknown>>
+
+const MOST_LISTS = 2000
+
+/** All lists the tenant can see. There are tens of them, so they are read once and searched on the screen. */
+export const datasetsQuery = queryOptions({
+  queryKey: ['datasets', 'all'],
+  queryFn: async ({ signal }) => {
+    const datasets: Dataset[] = []
+    const query = { limit: 200 }
+    for await (const dataset of probity.paginate('/api/reference-data/datasets', { params: { query }, signal })) {
+      if (datasets.push(dataset) >= MOST_LISTS) break
+    }
+    return datasets
+  },
+})
+
+export const datasetQuery = (list_key: string) =>
+  queryOptions({
+    queryKey: ['datasets', 'one', list_key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/datasets/{list_key}', { params: { path: { list_key } }, signal }),
+  })
+
+export const typeQuery = (type_key: string) =>
+  queryOptions({
+    queryKey: ['types', 'one', type_key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/types/{type_key}', { params: { path: { type_key } }, signal }),
+    staleTime: 300_000,
+  })
+
+/** The difference between two versions: its counts and its first entries. */
+export const differenceQuery = (list_key: string, from: number, to: number) =>
+  queryOptions({
+    queryKey: ['datasets', 'difference', list_key, from, to],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/datasets/{list_key}/diff', {
+        params: { path: { list_key }, query: { from, to, limit: 5 } },
+        signal,
+      }),
+    // Versions never change, so neither does what lies between two of them.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+export const exportFormats = ['json', 'ndjson', 'csv', 'xlsx'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** A download needs the token, which a plain link does not send. */
+export async function readExport(list_key: string, version: number, format: ExportFormat): Promise<Blob> {
+  const { data, error, response } = await probity.raw.GET(
+    '/api/reference-data/datasets/{list_key}/versions/{version}/export',
+    {
+      params: { path: { list_key, version: String(version) }, query: { format } },
+      headers: { accept: '*/*' },
+      parseAs: 'blob',
+    },
+  )
+  if (data === undefined) throw problemFromAnswer(response, error)
+  return data as unknown as Blob
+}

@@ -1,0 +1,16 @@
+/** Hands something to the browser to be kept as a file, for the records of whoever asked for it. */
+
+export function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+export const saveJson = (name: string, value: unknown): void =>
+  saveFile(name, new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
+
+/** An instant as a part of a file name. */
+export const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '')

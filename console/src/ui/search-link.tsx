@@ -1,0 +1,27 @@
+/** Links to a page in a certain state: a tab, a filter, two versions side by side. */
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+
+interface To {
+  readonly to: string
+  readonly search: Readonly<Record<string, string | number>>
+  readonly hash?: string
+  readonly children: ReactNode
+}
+
+export function SearchLink({ to, search, hash, children, ...style }: To & AnchorProps) {
+  return (
+    <Anchor component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
+      {children}
+    </Anchor>
+  )
+}
+
+export function SearchButton({ to, search, hash, children, ...style }: To & ButtonProps) {
+  return (
+    <Button component={Link} to={to} search={search as never} {...(hash && { hash })} {...style}>
+      {children}
+    </Button>
+  )
+}

@@ -1,0 +1,85 @@
+/** F6: when every connection is held, whoever else comes is told so after a bounded wait, the process stays alive, and all is well afterwards. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import { createKeySet } from '../../src/kernel/auth/key-sets.ts'
+import { fail } from '../../src/kernel/problem.ts'
+import { createRehearsal, type Gate } from '../support/rehearsal.ts'
+import { type World, world } from '../support/world.ts'
+
+const rehearsal = createRehearsal()
+const POOL_SIZE = 4
+let w: World
+beforeAll(async () => {
+  w = await world({ modules: [...modules, rehearsal.module], pool_size: POOL_SIZE, wait_ms: 400 })
+})
+afterAll(() => w.close())
+
+/** Writes that stand inside their transactions, each on a connection of its own. */
+async function hold(token: string, names: readonly string[]) {
+  const gates = new Map<string, Gate>(names.map((name) => [name, rehearsal.hold(name)]))
+  const writing = names.map((name) => w.call('POST /rehearsal/marks', { token, body: { name } }))
+  await Promise.all([...gates.values()].map(({ arrived }) => arrived))
+  return {
+    release: async () => {
+      for (const gate of gates.values()) gate.release()
+      return (await Promise.all(writing)).map(({ status }) => status)
+    },
+  }
+}
+
+test('others are told to come back, probes of life are answered, and afterwards everybody is served', async () => {
+  const [one, two, other] = await Promise.all(
+    [w.makeTenant(), w.makeTenant(), w.makeTenant()].map(async (made) => w.token({ tenant_id: await made })),
+  )
+  const held = [await hold(one as string, ['one-a', 'one-b']), await hold(two as string, ['two-a', 'two-b'])]
+  expect(w.runtime.database.gate.inside).toBe(POOL_SIZE)
+
+  const asked = { token: other as string }
+  const refused = await Promise.all([
+    w.call('GET /users', asked),
+    w.call('GET /tenant', asked),
+    w.call('POST /users', { ...asked, body: { name: 'Ada', email: 'ada@example.com', roles: [] } }),
+  ])
+  for (const { status, headers, json } of refused) {
+    expect([status, json.code, json.retryable]).toEqual([503, 'overloaded', true])
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
+  }
+  expect((await w.call('GET /health')).status).toBe(200)
+  expect((await w.call('GET /version')).status).toBe(200)
+  const ready = await w.call('GET /health/ready')
+  expect([ready.status, ready.json.checks.database.status]).toEqual([503, 'failed'])
+  // Nobody was let in meanwhile, and nobody is left waiting.
+  expect([w.runtime.database.gate.inside, w.runtime.database.gate.waiting]).toEqual([POOL_SIZE, 0])
+
+  expect((await Promise.all(held.map(({ release }) => release()))).flat()).toEqual([201, 201, 201, 201])
+  expect((await w.call('GET /users', asked)).status).toBe(200)
+  expect((await w.call('GET /health/ready')).status).toBe(200)
+  expect(w.runtime.database.gate.inside).toBe(0)
+})
+
+test('one tenant cannot hold them all: its third write waits, another tenant is served', async () => {
+  const [greedy, other] = await Promise.all([w.makeTenant(), w.makeTenant()])
+  const token = await w.token({ tenant_id: greedy })
+  const held = await hold(token, ['greedy-a', 'greedy-b'])
+  const third = await w.call('POST /rehearsal/marks', { token, body: { name: 'greedy-c' } })
+  expect([third.status, third.json.code]).toEqual([503, 'overloaded'])
+  expect((await w.call('GET /users', { token: await w.token({ tenant_id: other }) })).status).toBe(200)
+  expect(await held.release()).toEqual([201, 201])
+  expect((await w.call('POST /rehearsal/marks', { token, body: { name: 'greedy-c' } })).status).toBe(201)
+})
+
+test('who waited in vain for the keys that check a token is told so, instead of waiting again for the rest', async () => {
+  let now_ms = 0
+  let busy = false
+  const keys = createKeySet(
+    { kind: 'static', jwks: async () => (busy ? fail('overloaded', { retry_after_s: 1 }) : []) },
+    { now: () => now_ms },
+  )
+  expect(await keys.find('ES256', 'any')).toBeUndefined()
+  busy = true
+  now_ms = 6000
+  await expect(keys.find('ES256', 'any')).rejects.toMatchObject({ code: 'overloaded' })
+  busy = false
+  now_ms = 12_000
+  expect(await keys.find('ES256', 'any')).toBeUndefined()
+})

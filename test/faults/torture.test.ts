@@ -1,0 +1,183 @@
+/**
+ * F5, from the route table: every call to the database that an operation makes is made to fail once. The answer is a
+ * documented problem without a word of the database's own, and nothing of a change stays behind unless all of it does.
+ */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { problems } from '../../src/kernel/problem.ts'
+import type { Route } from '../../src/kernel/route.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { addressOf, exampleFor, routes } from '../isolation/support.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { DATABASE_WORDS, type Fault, type FaultyProcess, faultyProcess } from '../support/faulty-database.ts'
+import type { Example } from '../support/fixtures.ts'
+import { type TenantDigest, tenantDigests } from '../support/tenant-digest.ts'
+import { type Reply, type World, world } from '../support/world.ts'
+
+let w: World
+let tenant: ExampleTenant
+let shaky: FaultyProcess
+let superuser: pg.Client
+let digest: () => Promise<TenantDigest>
+
+beforeAll(async () => {
+  w = await world()
+  tenant = await ExampleTenant.create(w)
+  shaky = await faultyProcess(w)
+  superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+  const digestOf = await tenantDigests(superuser)
+  digest = () => digestOf(tenant.tenant_id)
+  await Promise.all([tenant.auditRun('export'), tenant.auditRun('verification')])
+})
+afterAll(async () => {
+  await superuser.end()
+  await shaky.close()
+  await w.close()
+})
+
+/** An operation that calls very often is made to fail at its first and last calls, and at some in between. */
+const MANY_CALLS = 10
+function places(calls: number): number[] {
+  const all = Array.from({ length: calls }, (_, index) => index + 1)
+  if (calls <= MANY_CALLS) return all
+  return all.filter((n) => n <= 3 || n > calls - 3 || n % Math.floor(calls / 4) === 0)
+}
+
+/** Younger than this, the process asks nothing about the tenant; its tokens it has met in the rehearsal. */
+const STANDING_MS = 1000
+let standing_ms = Number.NEGATIVE_INFINITY
+
+/** The process knows token and tenant already, so that only the operation itself calls the database. */
+async function send(route: Route, example: Example, fault?: Fault, at?: number, key?: string): Promise<Reply> {
+  const token = await tenant.token(undefined, example.principal ?? tenant.caller)
+  const { standings } = shaky.runtime.kernel
+  if (performance.now() - standing_ms > STANDING_MS) {
+    standings.forget(tenant.tenant_id)
+    standing_ms = performance.now()
+  }
+  await standings.get(tenant.tenant_id)
+  shaky.plan.arm(fault, at)
+  const reply = await shaky.call(addressOf(route, example), {
+    ...(route.access === 'tenant' && { token }),
+    address: nextAddress(),
+    ...(example.body !== undefined && { body: example.body }),
+    ...(example.bytes !== undefined && { payload: example.bytes }),
+    headers: {
+      ...(example.bytes !== undefined && { 'content-type': 'application/octet-stream' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
+  })
+  shaky.plan.rest()
+  return reply
+}
+let sent = 0
+const nextAddress = (): string => `10.${(++sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`
+
+const countEvents = async (): Promise<number> => {
+  const { rows } = await superuser.query('select count(*) from app.audit_event where tenant_id = $1', [
+    tenant.tenant_id,
+  ])
+  return Number(rows[0].count)
+}
+
+/**
+ * How often an operation calls the database when nothing fails, and how many events it leaves. The first time is not like
+ * the others: a process remembers some of what it has read.
+ */
+async function rehearse(route: Route, key?: string): Promise<{ calls: number; events: number }> {
+  const example = await exampleFor(route, tenant)
+  await shaky.call('GET /limits', { token: await tenant.token(undefined, example.principal ?? tenant.caller) })
+  const before = await countEvents()
+  const reply = await send(route, example, undefined, 0, key)
+  expect([reply.status, reply.text.slice(0, 300)]).toEqual([route.reply[0], expect.anything()])
+  return { calls: shaky.plan.calls, events: (await countEvents()) - before }
+}
+
+/** A process remembers some of what it reads: not every call of the first time is made again. */
+const mayRemember = ({ method, id }: Route): boolean => method === 'GET' || id === 'createToken'
+
+/** Operations whose ordinary answer tells of the failure. */
+function tellsByItself(route: Route, reply: Reply): boolean {
+  if (route.id === 'getReadiness') return reply.status === 503 && reply.json.status === 'not_ready'
+  if (route.id === 'checkIsolation') return reply.status === 200 && reply.json.passed === false
+  return false
+}
+
+function expectDocumented(route: Route, reply: Reply, fault: Fault): void {
+  expect(reply.text).not.toContain(DATABASE_WORDS)
+  expect(reply.text).not.toMatch(/\b(select|insert|update|delete)\b.+\bapp\.|\bat .+\.[tj]s:\d+/i)
+  if (tellsByItself(route, reply)) return
+  const code = fault === 'refused' ? 'internal' : 'dependency_unavailable'
+  expect(reply.json).toMatchObject({ code, status: problems[code].status, title: problems[code].title })
+  expect(reply.status).toBe(problems[code].status)
+  expect(reply.headers['content-type']).toBe('application/problem+json')
+  expect(reply.json.request_id).toBe(reply.headers['x-request-id'])
+  if (code === 'dependency_unavailable') expect(reply.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+}
+
+describe('a call that fails', () => {
+  test.for(routes)('$id: a documented problem, and nothing is changed', async (route) => {
+    await rehearse(route)
+    const { calls } = await rehearse(route)
+    const example = await exampleFor(route, tenant)
+    let before = await digest()
+    for (const fault of ['refused', 'lost'] as const) {
+      // Where a connection is lost makes no difference in between: nothing is committed until the last call.
+      for (const at of places(calls)) {
+        if (fault === 'lost' && route.tx !== 'self' && at > 1 && at < calls) continue
+        const reply = await send(route, example, fault, at)
+        if (!shaky.plan.happened && mayRemember(route) && reply.status === route.reply[0]) continue
+        expect([fault, at, shaky.plan.happened]).toEqual([fault, at, true])
+        expectDocumented(route, reply, fault)
+        // An answer that tells of the failure is an answer: its event is recorded.
+        if (tellsByItself(route, reply)) before = await digest()
+        if (route.method !== 'GET') expect([fault, at, await digest()]).toEqual([fault, at, before])
+      }
+    }
+    expect(await digest()).toEqual(before)
+    // The same example, never used up by all these failures, and a process that is none the worse for them.
+    expect((await send(route, example)).status).toBe(route.reply[0])
+  })
+})
+
+describe('a call whose success is not heard of', () => {
+  const changing = routes.filter(({ access, method }) => access === 'tenant' && method !== 'GET')
+
+  test.for(changing)('$id: all of the change with its one event, or nothing', async (route) => {
+    const newKey = () => (route.method === 'POST' ? uuidv7() : undefined)
+    await rehearse(route, newKey())
+    const { calls, events: recorded } = await rehearse(route, newKey())
+    let changes = 0
+    // Only what commits can have an effect nobody hears of: in a single transaction, its last call.
+    for (const at of route.tx === 'self' ? Array.from({ length: calls }, (_, index) => index + 1) : [calls]) {
+      const example = await exampleFor(route, tenant)
+      const [before, events] = [await digest(), await countEvents()]
+      const key = newKey()
+      const reply = await send(route, example, 'unheard', at, key)
+      if (!shaky.plan.happened && recorded === 0) continue
+      expect([at, shaky.plan.happened]).toEqual([at, true])
+      expectDocumented(route, reply, 'unheard')
+      const made = (await countEvents()) - events
+      changes += made
+      if (made === 0) expect([at, await digest()]).toEqual([at, before])
+      else expect([at, made]).toEqual([at, 1])
+      if (key === undefined) continue
+      const again = await send(route, example, undefined, 0, key)
+      if (made === 1 && route.secret) expect(again.json.code).toBe('idempotency_not_replayable')
+      else
+        expect([again.status, again.headers['idempotency-replayed'] === 'true']).toEqual([route.reply[0], made === 1])
+      expect([at, (await countEvents()) - events]).toEqual([at, recorded])
+    }
+    // The call that commits the change was among them. Operations that only compute leave nothing.
+    expect(changes > 0).toBe(recorded > 0)
+  })
+})
+
+test('the calls were really made to fail: many operations call the database several times', async () => {
+  for (const route of routes.filter(({ id }) =>
+    ['createUser', 'updateUserRoles', 'approveChangeRequest'].includes(id),
+  )) {
+    expect((await rehearse(route)).calls).toBeGreaterThan(1)
+  }
+})

@@ -1,0 +1,269 @@
+/**
+ * Corpora of hostile content: JSON that must not be read, text that must come back as it was sent or be refused, and
+ * strings that make careless patterns take for ever. Every operation with a JSON body is tried, from the route table.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import vm from 'node:vm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '../../src/app/modules.ts'
+import type { Route } from '../../src/kernel/route.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { fixtures } from '../support/fixtures.ts'
+import { sharedFolder } from '../support/shared-data.ts'
+import { type CallOptions, type Reply, type World, world } from '../support/world.ts'
+
+let w: World
+let tenant: ExampleTenant
+let token: string
+
+beforeAll(async () => {
+  w = await world()
+  tenant = await ExampleTenant.create(w)
+  token = await tenant.token()
+})
+afterAll(() => w.close())
+
+const withBody = modules.flatMap(({ routes }) => routes).filter((route) => route.body !== undefined)
+const json = { 'content-type': 'application/json' }
+
+/** Any identifier will do: a body is judged before what it concerns is looked for. */
+const placeOf = (route: Route): string => `${route.method} ${route.path.replace(/:[a-z_]+/g, () => uuidv7())}`
+let sent = 0
+const post = (route: Route, payload: string | Buffer): Promise<Reply> =>
+  w.call(placeOf(route), {
+    ...(route.access === 'tenant' && { token }),
+    payload,
+    headers: json,
+    // Public operations count by address.
+    address: `10.1.${(sent >> 8) & 255}.${sent++ & 255}`,
+  })
+
+describe('JSONTestSuite', () => {
+  const folder = sharedFolder('conformance/JSONTestSuite', 2)
+  const files = folder ? fs.readdirSync(folder) : []
+  const answersTo = async (prefix: string) => {
+    const [route] = withBody.filter(({ id }) => id === 'createUser') as [Route]
+    const answers: [file: string, status: number][] = []
+    for (const file of files.filter((name) => name.startsWith(prefix))) {
+      const reply = await post(route, fs.readFileSync(path.join(folder as string, file)))
+      answers.push([file, reply.status])
+    }
+    return answers
+  }
+
+  test.skipIf(!folder)('what is not JSON is 400', async () => {
+    const answers = await answersTo('n_')
+    expect(answers.length).toBeGreaterThan(90)
+    expect(answers.filter(([, status]) => status !== 400)).toEqual([])
+  })
+
+  test.skipIf(!folder)('what is JSON, or may be, is read or refused, and never fails', async () => {
+    const answers = [...(await answersTo('y_')), ...(await answersTo('i_'))]
+    expect(answers.length).toBeGreaterThan(50)
+    expect(answers.filter(([, status]) => status !== 400 && status !== 422)).toEqual([])
+    const refused = answers.filter(([file, status]) => file.startsWith('y_') && status === 400).map(([file]) => file)
+    // Good JSON that a careful reader refuses all the same: names given twice, and numbers that would be rounded.
+    expect(refused.filter((file) => !/duplicated|number/.test(file))).toEqual([])
+  })
+})
+
+const LONG = 200_000
+const hostileBodies: readonly (readonly [name: string, payload: string])[] = [
+  ['65 levels of lists', `${'['.repeat(65)}${']'.repeat(65)}`],
+  ['65 levels of objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+  ['an endless beginning', '[{"a":'.repeat(100_000)],
+  ['fifty thousand members', `{${Array.from({ length: 50_000 }, (_, n) => `"m${n}":0`).join()}}`],
+  ['a hundred thousand elements', `[${'0,'.repeat(99_999)}0]`],
+  ['a very long name', `{"${'n'.repeat(LONG)}":1}`],
+  ['a very long string', `"${'s'.repeat(LONG)}"`],
+  ['the same name twice', '{"a":1,"a":1}'],
+  ['the same name in two spellings', '{"a":1,"\\u0061":1}'],
+  ['the same name twice, deep inside', '{"x":[{"a":1,"a":1}]}'],
+  ['__proto__', '{"__proto__":{"polluted":true}}'],
+  ['constructor.prototype', '{"constructor":{"prototype":{"polluted":true}}}'],
+  ['__proto__ in a list', '[{"__proto__":{"polluted":true}}]'],
+  ['names every object has', '{"toString":1,"valueOf":1,"hasOwnProperty":1,"__defineGetter__":1}'],
+  ['a lone high surrogate', '{"name":"\\ud800"}'],
+  ['a lone low surrogate', '{"name":"\\udc00"}'],
+  ['surrogates in the wrong order', '{"name":"\\udc00\\ud800"}'],
+  ['a lone surrogate in a name', '{"\\ud800":1}'],
+  ['1e309', '{"expected_revision":1e309}'],
+  ['-1e309', '{"expected_revision":-1e309}'],
+  ['a number of 100,000 digits', `{"expected_revision":${'9'.repeat(100_000)}}`],
+  ['a fraction of 100,000 digits', `{"x":0.${'9'.repeat(100_000)}}`],
+  ['an exponent of 100,000 digits', `{"x":1e-${'9'.repeat(100_000)}}`],
+]
+
+describe('every operation with a JSON body', () => {
+  test('there are some', () => expect(withBody.length).toBeGreaterThan(10))
+
+  test.for(withBody)('$id refuses every hostile document', async (route) => {
+    const answers: [string, number][] = []
+    for (const [name, payload] of hostileBodies) answers.push([name, (await post(route, payload)).status])
+    expect(answers.filter(([, status]) => status !== 400 && status !== 422)).toEqual([])
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+})
+
+/** Near misses of repeated groups, so long that a pattern that backtracks would never come to an end. */
+const LONGEST = 200_000
+const slowStrings: readonly string[] = [
+  `${'a'.repeat(LONGEST)}!`,
+  `${'a-'.repeat(LONGEST / 2)}!`,
+  `${'a/'.repeat(LONGEST / 2)}!`,
+  `${'a@'.repeat(LONGEST / 2)} `,
+  `a@${'a.'.repeat(LONGEST / 2)}@`,
+  `${'0'.repeat(LONGEST)}x`,
+  `${'0-'.repeat(LONGEST / 2)}x`,
+  `${'_'.repeat(LONGEST)}é`,
+  ' '.repeat(LONGEST),
+]
+
+/** Every string in a value, with the path that leads to it. */
+function stringsIn(value: unknown, at: readonly string[] = []): (readonly string[])[] {
+  if (typeof value === 'string') return [at]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, part]) => stringsIn(part, [...at, name]))
+}
+
+function withString(value: unknown, [name, ...rest]: readonly string[], text: string): unknown {
+  if (name === undefined) return text
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) }
+  return Object.assign(copy, { [name]: withString((value as Record<string, unknown>)[name], rest, text) })
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string | readonly string[] }>>
+}
+
+function patternsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, part]) =>
+    name === 'pattern' && typeof part === 'string' ? [part] : patternsIn(part),
+  )
+}
+
+describe('patterns meet strings made to be slow', () => {
+  // Where an endless match can be broken off; in the server below it could not, and nothing would ever be reported.
+  beforeAll(() => {
+    const inputs = modules.flatMap(({ routes }) => routes.flatMap(({ params, query, body }) => [params, query, body]))
+    const patterns = new Set(inputs.flatMap(patternsIn))
+    expect(patterns.size).toBeGreaterThan(5)
+    for (const pattern of patterns) {
+      for (const slow of slowStrings) {
+        const match = () =>
+          vm.runInNewContext(`new RegExp(pattern, 'u').test(slow)`, { pattern, slow }, { timeout: 10_000 })
+        expect(match, `${pattern} on ${slow.slice(0, 10)}…`).not.toThrow()
+      }
+    }
+  })
+
+  test.for(withBody)('$id answers all of them', async (route) => {
+    const example = await fixtures[route.id]?.(tenant, route.roles[0] ?? 'viewer')
+    const body = { ...(example?.body as object) }
+    // Optional members that the example leaves out are tried as well.
+    const named = Object.entries((route.body as ObjectSchema).properties ?? {})
+    const texts = named.filter(([, { type }]) => [type].flat().includes('string')).map(([name]) => [name])
+    const places = new Map([...stringsIn(body), ...texts].map((at) => [at.join('/'), at]))
+    for (const at of places.values()) {
+      for (const slow of slowStrings) {
+        const { status } = await post(route, JSON.stringify(withString(body, at, slow)))
+        // A field that takes anything may lead on to what it concerns, and that is not there.
+        expect([at, status >= 400 && status < 500]).toEqual([at, true])
+      }
+    }
+  })
+
+  test('so do parameters, as long as a URL may be', async () => {
+    const places = ['/users?cursor=', '/users?state=', '/users/', '/audit/events?from_at=', '/jobs?kind=', '/errors/']
+    for (const place of places) {
+      for (const slow of slowStrings) {
+        const text = encodeURIComponent(`${slow.slice(0, 4000)}${slow.slice(-1)}`)
+        const reply = await w.call(`GET ${place}${text}`, { token, address: `10.2.0.${sent++ & 255}` })
+        expect([place, reply.status]).toEqual([place, 422])
+      }
+    }
+  })
+})
+
+describe('naughty strings', () => {
+  const folder = sharedFolder('conformance', 5)
+  const file = folder && path.join(folder, 'blns.json')
+  const strings: string[] = file ? JSON.parse(fs.readFileSync(file, 'utf8')) : []
+  const octets = { 'content-type': 'application/octet-stream' }
+
+  /** Sends each string; gives what was stored of it, or undefined where it was refused with 422. */
+  const fields: readonly (readonly [
+    name: string,
+    most: number,
+    store: (text: string) => Promise<unknown[] | undefined>,
+  ])[] = [
+    [
+      'name and team of a user',
+      100,
+      async (text) => {
+        const body = { name: text, team: text, email: `${uuidv7()}@example.com`, roles: [] }
+        const made = await stored('POST /users', { body })
+        const user = made && (await stored(`GET /users/${made['user_id']}`, {}))
+        return user && [user['name'], user['team']]
+      },
+    ],
+    [
+      'name, residency and licences of a tenant',
+      100,
+      async (text) => {
+        const licences = [{ authority: text, kind: text, reference: text }]
+        if (!(await stored('PATCH /tenant', { body: { name: text, residency: text, licences } }))) return undefined
+        const now = await stored('GET /tenant', {})
+        return now && [now['name'], now['residency'], ...(now['licences'] as object[]).flatMap(Object.values)]
+      },
+    ],
+    [
+      'name of a key',
+      200,
+      async (text) => {
+        const made = await stored('POST /api-keys', { body: { name: text, roles: ['viewer'] } })
+        return made && [(made['key'] as { name: string }).name]
+      },
+    ],
+    [
+      'reason of a revocation',
+      500,
+      async (text) => {
+        const made = await stored('POST /auth/token/revoke', { body: { token_id: uuidv7(), reason: text } })
+        return made && [made['reason']]
+      },
+    ],
+    [
+      'name of an uploaded file',
+      255,
+      async (text) => {
+        const at = `POST /uploads?file_name=${encodeURIComponent(text)}`
+        const made = await stored(at, { payload: 'x', headers: octets })
+        return made && [made['file_name']]
+      },
+    ],
+  ]
+
+  async function stored(at: string, options: CallOptions): Promise<Record<string, unknown> | undefined> {
+    const reply = await w.call(at, { token, ...options })
+    if (reply.status < 300) return reply.json
+    expect([at, reply.status]).toEqual([at, 422])
+    return undefined
+  }
+
+  test.skipIf(!file).for(fields)(
+    '%s: each comes back as it was sent, or is refused for a reason',
+    async ([, most, store]) => {
+      const fits = (text: string) => text !== '' && [...text].length <= most && !text.includes('\u0000')
+      expect(strings.filter(fits).length).toBeGreaterThan(400)
+      for (const text of strings) {
+        const came = await store(text)
+        expect([text, came !== undefined]).toEqual([text, fits(text)])
+        for (const one of came ?? []) expect(one).toBe(text)
+      }
+    },
+  )
+})

@@ -1,0 +1,62 @@
+/** The quick form of `npm run stand:generated`: a few hundred valid and invalid requests, always the same ones. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { generatedRun } from '../stand/hostile/generated-run.ts'
+import { Choices } from '../support/choices.ts'
+import { Contract } from '../support/contract.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { GeneratedRequests } from '../support/generated-requests.ts'
+import { type World, world } from '../support/world.ts'
+
+const SEED = 20_261_115
+
+let w: World
+let base: string
+let tenant: ExampleTenant
+
+beforeAll(async () => {
+  w = await world()
+  base = await w.listen()
+  tenant = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+test('every answer to generated requests is the one the document promises', async () => {
+  const result = await generatedRun({
+    base,
+    document: w.kernel.openapi(),
+    tokens: [await tenant.token()],
+    seed: SEED,
+    valid: 400,
+    invalid: 400,
+    at_once: 4,
+    own_addresses: false,
+  })
+  expect(result.findings).toEqual([])
+  expect(result.faults).toBe(0)
+  expect(result.operations).toBeGreaterThan(40)
+  expect(Object.keys(result.statuses)).toEqual(
+    expect.arrayContaining(['valid 200', 'valid 201', 'invalid 422', 'invalid 400']),
+  )
+})
+
+test('the same seed gives the same requests, and another seed others', () => {
+  const requests = (seed: number) => {
+    const made = new GeneratedRequests(new Contract(w.kernel.openapi()), new Choices(seed), () => undefined)
+    return Array.from({ length: 50 }, (_, n) => {
+      const { method, url, body, kind } = n % 2 ? made.valid() : made.invalid()
+      return [method, url, String(body), kind]
+    })
+  }
+  expect(requests(1)).toEqual(requests(1))
+  expect(requests(1)).not.toEqual(requests(2))
+})
+
+test('the judge notices an answer of another shape and a status nobody documented', () => {
+  const contract = new Contract(w.kernel.openapi())
+  const operation = contract.operations.find(({ id }) => id === 'getTenant')
+  if (!operation) throw new Error('getTenant is not in the document')
+  expect(contract.faultOf(operation, 200, 'application/json', '{}')).toMatch(/required property/)
+  expect(contract.faultOf(operation, 418, 'application/json', '{}')).toMatch(/not documented/)
+  expect(contract.faultOf(operation, 200, 'text/html', '<p>')).toMatch(/text\/html/)
+  expect(contract.faultOf(operation, 200, 'application/json', '{')).toMatch(/no JSON/)
+})

@@ -1,0 +1,42 @@
+/** The quick form of `npm run stand:interleave`: two thousand requests of ten tenants on two connections to the database. */
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { interleaveRun, STRAYED_USERS } from '../stand/hostile/interleave-run.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import { type World, world } from '../support/world.ts'
+
+const SEED = 20_261_115
+
+let w: World
+beforeAll(async () => {
+  w = await world({ pool_size: 2 })
+})
+afterAll(() => w.close())
+
+async function furnish() {
+  const tenant = await ExampleTenant.create(w)
+  const { tenant_id } = tenant
+  const marker = `zq${tenant_id.slice(-8)}`
+  const token = await w.token({ tenant_id, name: marker })
+  const user_ids: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const body = { name: `${marker} ${n}`, email: `${n}@${marker}.example`, team: marker, roles: ['viewer'] }
+    user_ids.push((await w.call('POST /users', { token, body })).json.user_id)
+  }
+  return { tenant_id, marker, user_ids, tokens: [token] }
+}
+
+test('no tenant ever sees a byte of another, however many requests are broken off', async () => {
+  const tenants = []
+  for (let n = 0; n < 10; n++) tenants.push(await furnish())
+  const result = await interleaveRun({ base: await w.listen(), seed: SEED, requests: 2000, tenants, at_once: 16 })
+  expect(result.findings).toEqual([])
+  expect(result.faults).toBe(0)
+  expect(result.broken_off).toBeGreaterThan(50)
+  expect(result.own_markers).toBeGreaterThan(1000)
+  const admin = new pg.Client(w.clone.postgres)
+  await admin.connect()
+  const { rows } = await admin.query(STRAYED_USERS)
+  await admin.end()
+  expect(rows).toEqual([{ strayed: 0 }])
+})

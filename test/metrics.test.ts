@@ -1,0 +1,105 @@
+/** What waits is told to whoever scrapes a process that works: the queue, and the part of the audit record not chained yet. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveMetrics } from '../src/kernel/metrics.ts'
+import { HOUSEKEEPING } from '../src/modules/tenant/index.ts'
+import { ExampleTenant } from './support/example-tenant.ts'
+import { sealCompletely } from './support/sealing.ts'
+import { type World, world } from './support/world.ts'
+
+let w: World
+let tenant: ExampleTenant
+beforeAll(async () => {
+  w = await world()
+  tenant = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+/** Samples by name and labels, as a scraper reads them. */
+async function scrape(): Promise<Record<string, number>> {
+  const server = await serveMetrics(w.runtime.metrics, 0, '127.0.0.1')
+  try {
+    const { port } = server.address() as { port: number }
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const samples = text.split('\n').filter((line) => /^probity_(queue|audit)_/.test(line))
+    return Object.fromEntries(samples.map((line) => line.split(' ')).map(([name, value]) => [name, Number(value)]))
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+const enqueue = (due_in: string) =>
+  tenant.write(async (tx) => {
+    const { job_id } = await w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} })
+    await tx.run(`update app.job set run_at = now() + $3::interval where tenant_id = $1 and job_id = $2`, [
+      tx.tenant_id,
+      job_id,
+      due_in,
+    ])
+    return job_id
+  })
+
+test('a process that does no work says nothing of it, rather than zero', async () => {
+  expect(await scrape()).toEqual({})
+})
+
+test('the queue: how many by state, and how late the oldest that anybody could take', async () => {
+  w.runtime.createRunner(1)
+  expect(await scrape()).toEqual({
+    'probity_queue_jobs{state="queued"}': 0,
+    'probity_queue_jobs{state="running"}': 0,
+    probity_queue_oldest_due_seconds: 0,
+  })
+  await enqueue('1 hour')
+  expect(await scrape()).toMatchObject({
+    'probity_queue_jobs{state="queued"}': 1,
+    probity_queue_oldest_due_seconds: 0,
+  })
+  await enqueue('-1 hour')
+  const late = await scrape()
+  expect(late['probity_queue_jobs{state="queued"}']).toBe(2)
+  expect(late['probity_queue_oldest_due_seconds']).toBeGreaterThanOrEqual(3600)
+  const suspend = (state: string) =>
+    w.steward.write({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run('update app.tenant set state = $2 where tenant_id = $1', [tenant.tenant_id, state]),
+    )
+  await suspend('suspended')
+  expect(await scrape()).toMatchObject({
+    'probity_queue_jobs{state="queued"}': 0,
+    probity_queue_oldest_due_seconds: 0,
+  })
+  await suspend('active')
+})
+
+test('the audit record: what is not chained yet, and nothing once it is', async () => {
+  const sealer = w.runtime.createSealer()
+  expect(await scrape()).not.toHaveProperty('probity_audit_unsealed_events')
+  await sealCompletely(w, tenant)
+  // The gauge follows the sealer made last.
+  const own = w.runtime.createSealer()
+  const sealed = async <T>(then: () => Promise<T>): Promise<T> => {
+    await own.pass()
+    return then()
+  }
+  await expect.poll(() => sealed(() => own.tail()), { timeout: 30_000 }).toEqual({ events: 0, age_s: 0 })
+  await tenant.newUser()
+  await tenant.newUser()
+  const unsealed = await scrape()
+  expect(unsealed['probity_audit_unsealed_events']).toBe(2)
+  expect(unsealed['probity_audit_unsealed_age_seconds']).toBeGreaterThan(0)
+  await expect
+    .poll(() => sealed(scrape), { timeout: 30_000 })
+    .toMatchObject({
+      probity_audit_unsealed_events: 0,
+      probity_audit_unsealed_age_seconds: 0,
+    })
+  await sealer.stop()
+})
+
+test('a database that is gone leaves the other metrics alone', async () => {
+  const other = await world()
+  other.runtime.createRunner(1)
+  await other.close()
+  const text = await other.runtime.metrics.registry.metrics()
+  expect(text).toContain('probity_database_waiting 0')
+  expect(text).not.toMatch(/^probity_queue_jobs\{/m)
+})

@@ -1,0 +1,201 @@
+/** The operator's tool on a real database: its acts are in the tenants' audit records, and what is broken off leaves no trace. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
+import { ExampleTenant } from './support/example-tenant.ts'
+import { sealCompletely } from './support/sealing.ts'
+import { type World, world } from './support/world.ts'
+
+let w: World
+let folder: string
+let env: NodeJS.ProcessEnv
+const proxies: net.Server[] = []
+beforeAll(async () => {
+  w = await world()
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-acts-'))
+  const key_file = path.join(folder, 'master.key')
+  fs.writeFileSync(key_file, TEST_MASTER_KEY.toString('hex'), { mode: 0o600 })
+  env = {
+    ...process.env,
+    NODE_ENV: 'development',
+    DATABASE_URL: urlOf(w.clone.app),
+    WORKER_DATABASE_URL: urlOf(w.clone.worker),
+    STEWARD_DATABASE_URL: urlOf(w.clone.steward),
+    PROBITY_MASTER_KEY_FILE: key_file,
+  }
+})
+afterAll(async () => {
+  for (const proxy of proxies) proxy.close()
+  await w.close()
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+function urlOf({ user, password, host, port, database }: pg.ClientConfig): string {
+  const secret = encodeURIComponent(String(password ?? ''))
+  // A socket's folder cannot stand where a host name stands.
+  return `postgres://${user}:${secret}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
+}
+
+/** In front of the database: passes everything on, until a statement names the word. */
+async function holdAt({ host, port }: pg.ClientConfig, word: string) {
+  let reach = () => {}
+  let release = () => {}
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve
+  })
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const proxy = net.createServer((client) => {
+    const isFolder = String(host).startsWith('/')
+    const server = isFolder ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(Number(port), String(host))
+    server.pipe(client)
+    let passed: Promise<unknown> = Promise.resolve()
+    client.on('data', (bytes) => {
+      if (bytes.includes(word)) {
+        reach()
+        passed = passed.then(() => released)
+      }
+      passed = passed.then(() => server.write(bytes))
+    })
+    client.on('close', () => server.destroy())
+    for (const socket of [client, server]) socket.on('error', () => {})
+  })
+  proxies.push(proxy)
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return { port: (proxy.address() as net.AddressInfo).port, reached, release }
+}
+
+const probity = async (...argv: string[]): Promise<string> => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['bin/probity.mjs', ...argv], {
+    cwd: projectRoot,
+    env,
+  })
+  return stdout.trim()
+}
+
+interface Event {
+  readonly actor: string
+  readonly operation: string
+  readonly object_type: string
+  readonly object_id: string
+  readonly detail: Record<string, unknown>
+}
+const eventsOf = (tenant_id: string) =>
+  w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
+    tx.query<Event>(
+      `select actor, operation, object_type, object_id, detail::json as detail from app.audit_event
+        where tenant_id = $1 order by event_id`,
+      [tenant_id],
+    ),
+  )
+const slugOf = (tenant_id: string) => `t-${tenant_id.slice(-12)}`
+
+test('suspending and resuming, once each, and the chain verifies with them', async () => {
+  const tenant = await ExampleTenant.create(w)
+  const { tenant_id } = tenant
+  const before = (await eventsOf(tenant_id)).length
+  expect(await probity('tenant', 'suspend', slugOf(tenant_id))).toContain('is suspended')
+  expect(await probity('tenant', 'suspend', slugOf(tenant_id))).toContain('already suspended')
+  await probity('tenant', 'resume', slugOf(tenant_id))
+  const subject = { actor: 'operator:cli', object_type: 'tenant', object_id: tenant_id }
+  expect((await eventsOf(tenant_id)).slice(before)).toEqual([
+    { ...subject, operation: 'suspendTenant', detail: { before: 'active', after: 'suspended' } },
+    { ...subject, operation: 'resumeTenant', detail: { before: 'suspended', after: 'active' } },
+  ])
+  await sealCompletely(w, tenant)
+  const token = await tenant.token()
+  const [newest] = (await w.call('GET /audit/events?operation=resumeTenant', { token })).json.items
+  expect(newest.seal.seq).toBe(before + 2)
+})
+
+test('making a tenant and its first key', async () => {
+  const made = JSON.parse(await probity('tenant', 'create', '--slug', 'acts', '--name', 'Acts', '--json'))
+  expect(await eventsOf(made.tenant_id)).toEqual([
+    expect.objectContaining({ actor: 'operator:cli', operation: 'createTenant', object_id: made.tenant_id }),
+    expect.objectContaining({ actor: 'operator:cli', operation: 'createApiKey', object_id: made.key_id }),
+  ])
+  expect(JSON.stringify(await eventsOf(made.tenant_id))).not.toContain(made.api_key)
+})
+
+test('printing a token: whom it speaks for, never the token; none for one that was refused', async () => {
+  const tenant_id = await w.makeTenant()
+  const before = (await eventsOf(tenant_id)).length
+  const token = await probity('token', '--tenant', slugOf(tenant_id), '--role', 'viewer', '--hours', '1')
+  await expect(probity('token', '--tenant', slugOf(tenant_id), '--user', 'nobody@example.com')).rejects.toThrow()
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString())
+  const events = (await eventsOf(tenant_id)).slice(before)
+  expect(events).toEqual([
+    {
+      actor: 'operator:cli',
+      operation: 'createToken',
+      object_type: 'auth',
+      object_id: claims.jti,
+      detail: { principal: claims.sub, roles: ['viewer'], expires_at: new Date(claims.exp * 1000).toISOString() },
+    },
+  ])
+  expect(JSON.stringify(events)).not.toContain(token)
+})
+
+test('a rotation of the signing key, in the record of every tenant', async () => {
+  const tenants = [await w.makeTenant(), await w.makeTenant()]
+  const [active] = (JSON.parse(await probity('keys', 'list', '--json')) as { kid: string; state: string }[]).filter(
+    ({ state }) => state === 'active',
+  )
+  await probity('keys', 'rotate')
+  for (const tenant_id of tenants) {
+    expect((await eventsOf(tenant_id)).at(-1)).toEqual({
+      actor: 'operator:cli',
+      operation: 'rotateSigningKey',
+      object_type: 'signing-keys',
+      object_id: 'probity',
+      detail: { retires: [active?.kid] },
+    })
+  }
+})
+
+describe('a backup that is broken off', () => {
+  /** Held where it would read one table, so that it is under way for as long as the test wants. */
+  async function heldBackup(name: string) {
+    const hold = await holdAt(w.clone.app, '"upload_chunk"')
+    const held_env = { ...env, DATABASE_URL: urlOf({ ...w.clone.app, host: '127.0.0.1', port: hold.port }) }
+    const argv = ['bin/probity.mjs', 'backup', '--out', path.join(folder, name)]
+    const child = spawn(process.execPath, argv, { cwd: projectRoot, env: held_env })
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const ended = once(child, 'exit').then(([code]) => code as number | null)
+    await hold.reached
+    const left = () => fs.readdirSync(folder).filter((found) => found.startsWith(name))
+    return { child, ended, left, said: () => said, release: hold.release }
+  }
+
+  test('by Ctrl-C leaves nothing', async () => {
+    const { child, ended, left, said, release } = await heldBackup('stopped.ndjson.gz')
+    child.kill('SIGINT')
+    await vi.waitUntil(() => said().includes('Stopping'), { timeout: 60_000, interval: 20 })
+    release()
+    expect(await ended).toBe(1)
+    expect(said()).toContain('The backup was broken off.')
+    expect(left()).toEqual([])
+  })
+
+  test('by kill -9 leaves nothing that looks whole, and the next one is not in its way', async () => {
+    const { child, ended, left, release } = await heldBackup('killed.ndjson.gz')
+    child.kill('SIGKILL')
+    await ended
+    release()
+    expect(left()).toEqual([expect.stringMatching(/^killed\.ndjson\.gz\.part-\d+$/)])
+    expect(await probity('backup', '--out', path.join(folder, 'killed.ndjson.gz'))).toContain('Backed up')
+    expect(left()).toContain('killed.ndjson.gz')
+  })
+})

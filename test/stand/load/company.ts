@@ -1,0 +1,131 @@
+/**
+ * L10 and L8: what others do must not be felt. One tenant asks ten times as often as it may, or thousands of connections
+ * are open and idle; quiet tenants are measured alone and in that company, in turns within one run.
+ */
+import { defaultLimits } from '../../../src/kernel/limits.ts'
+import type { LoadResult } from './generator-part.ts'
+import { brief, errorsOf, isVoid, readTargets, type Scene, withScene } from './scene.ts'
+
+const QUIET_TENANTS = 10
+const QUIET_PER_SECOND = 200
+const RATIO_LIMIT = 1.5
+
+interface CompanyOptions {
+  readonly seed: number
+  readonly rounds: number
+  readonly seconds: number
+}
+interface Company {
+  readonly facts: object
+  /** How the company behaved; empty when it is as it should be. */
+  readonly complaints: readonly string[]
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
+
+async function measure(
+  options: CompanyOptions,
+  company: (scene: Scene) => Promise<{ during<T>(body: () => Promise<T>): Promise<T>; judge(): Company }>,
+) {
+  return withScene(async (scene) => {
+    const { port } = scene
+    const generator = await scene.startGenerator()
+    const targets = readTargets(await scene.furnish(QUIET_TENANTS, { users: 20, callers: 2 }))
+    const { during, judge } = await company(scene)
+    const quiet = (seconds: number, seed: number) =>
+      generator.ask('run', { port, targets, seed, seconds, per_second: QUIET_PER_SECOND })
+    await quiet(5, options.seed)
+    const alone: LoadResult[] = []
+    const together: LoadResult[] = []
+    for (let round = 0; round < options.rounds; round++) {
+      alone.push(await quiet(options.seconds, options.seed + round))
+      together.push(await during(() => quiet(options.seconds, options.seed + round)))
+    }
+    const [alone_ms, together_ms] = [alone, together].map((runs) => median(runs.map(({ p99_ms }) => p99_ms)))
+    const ratio = (together_ms as number) / (alone_ms as number)
+    const errors = [...alone, ...together].reduce((sum, result) => sum + errorsOf(result, [200]), 0)
+    const foreign = [...alone, ...together].reduce((sum, result) => sum + result.foreign, 0)
+    const voided = isVoid(...alone, ...together)
+    const { facts, complaints } = judge()
+    return {
+      ...options,
+      alone_p99_ms: alone_ms,
+      together_p99_ms: together_ms,
+      ratio: Math.round(ratio * 100) / 100,
+      rounds_p99_ms: alone.map(({ p99_ms }, n) => [p99_ms, together[n]?.p99_ms]),
+      errors,
+      foreign,
+      ...facts,
+      complaints,
+      void: voided,
+      passed: !voided && ratio <= RATIO_LIMIT && errors === 0 && foreign === 0 && complaints.length === 0,
+    }
+  })
+}
+
+export const neighbourStand = (options: CompanyOptions) =>
+  measure(options, async (scene) => {
+    const loud = await scene.startGenerator()
+    const [tenant] = await scene.furnish(1, { users: 20, callers: 20 })
+    const targets = readTargets(tenant ? [tenant] : [])
+    const per_second = defaultLimits.tenant.per_second * 10
+    const results: LoadResult[] = []
+    return {
+      during: async (body) => {
+        const noise = loud.ask('run', {
+          port: scene.port,
+          targets,
+          seed: options.seed,
+          per_second,
+          seconds: options.seconds,
+        })
+        const result = await body()
+        results.push(await noise)
+        return result
+      },
+      judge: () => {
+        const strange = results.reduce((sum, result) => sum + errorsOf(result, [200, 429]), 0)
+        const unadvised = results.reduce((sum, result) => sum + result.refused_without_advice, 0)
+        return {
+          facts: { loud_per_second: per_second, loud: results.map(brief) },
+          complaints: [
+            ...(strange > 0 ? [`${strange} answers to the loud tenant were neither 200 nor 429`] : []),
+            ...(unadvised > 0 ? [`${unadvised} refusals came without Retry-After`] : []),
+          ],
+        }
+      },
+    }
+  })
+
+/** Long polls are kept below what a tenant may have in flight. */
+const POLLS_EACH = 20
+
+export const idleStand = ({ connections, ...options }: CompanyOptions & { readonly connections: number }) =>
+  measure(options, async (scene) => {
+    const crowd = await scene.startGenerator()
+    const waiting = await scene.furnish(10, { users: 1, callers: 1 })
+    const polls = waiting.flatMap(({ job_id, tokens, marker }) =>
+      Array.from({ length: POLLS_EACH }, () => ({
+        at: `GET /jobs/${job_id}?wait=8`,
+        token: tokens[0] as string,
+        weight: 1,
+        marker,
+      })),
+    )
+    const held: number[] = []
+    return {
+      during: async (body) => {
+        held.push(await crowd.ask('hold', { port: scene.port, connections, targets: polls }))
+        try {
+          return await body()
+        } finally {
+          await crowd.ask('release', null)
+        }
+      },
+      judge: () => ({
+        facts: { idle_connections: held, long_polls: polls.length },
+        complaints: held.filter((count) => count < connections).map((count) => `only ${count} connections were held`),
+      }),
+    }
+  })

@@ -1,0 +1,247 @@
+/**
+ * The load generator, a process of its own. Open loop: requests are sent when they are due, whether or not earlier ones
+ * were answered, and latency counts from when a request was due. It reports how late it was itself, since a run in which
+ * the generator was late says nothing about the server.
+ */
+import os from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Choices } from '../../support/choices.ts'
+import { Connections, requestText, type SocketReply } from './connections.ts'
+import type { Part } from './parts.ts'
+import { MARKER } from './server-part.ts'
+
+/** Where a request may carry something that is different each time. */
+export const UNIQUE = '{unique}'
+
+export interface Target {
+  readonly at: string
+  readonly token: string
+  readonly body?: string
+  /** How often it is chosen, relative to the others. */
+  readonly weight: number
+  /** The tenant's own marker; any other in the answer is a foreign byte. */
+  readonly marker: string
+}
+export interface LoadOrder {
+  readonly port: number
+  readonly seed: number
+  readonly seconds: number
+  /** Open loop: requests due in each second. Closed loop: 0, and `at_once` are always under way. */
+  readonly per_second: number
+  readonly at_once?: number
+  readonly most_connections?: number
+  readonly targets: readonly Target[]
+}
+export interface Window {
+  readonly ok: number
+  readonly other: number
+  readonly p99_ms: number
+}
+export interface LoadResult {
+  readonly sent: number
+  /** By status, or by how the connection was lost. */
+  readonly statuses: Readonly<Record<string, number>>
+  /** Answered well and soon while requests were still being sent. */
+  readonly good_per_second: number
+  /** Never answered at all. */
+  readonly unanswered: number
+  readonly p50_ms: number
+  readonly p99_ms: number
+  readonly max_ms: number
+  /** Answers that held another tenant's marker. */
+  readonly foreign: number
+  /** 429 or 503 without Retry-After. */
+  readonly refused_without_advice: number
+  /** How late the generator itself was at worst. */
+  readonly late_ms: number
+  readonly connections: number
+  /** Second by second, by when requests were due. */
+  readonly windows: readonly Window[]
+}
+
+export type GeneratorPart = Part<Awaited<ReturnType<typeof playGenerator>>>
+
+export const LATE_LIMIT_MS = 50
+/** An answer that takes longer than this after the last request is lost. */
+const LAST_ANSWER_MS = 15_000
+/** Nobody waits for an answer longer than this: later ones are not good. */
+const SOON_MS = 5000
+/** By then every idle connection is open, or never will be. */
+const HOLD_MS = 30_000
+
+export async function playGenerator() {
+  try {
+    // Its lateness is the stand's own fault, so it goes first; the server keeps the default.
+    os.setPriority(-10)
+  } catch {
+    // Only root may: then the run is void where the machine is too busy.
+  }
+  const idle: Connections[] = []
+  return {
+    run: (order: LoadOrder): Promise<LoadResult> => run(order),
+    /** Asks for health every 100 ms until told otherwise; gives every latency, with -1 for a failure. */
+    probe: (order: { port: number; seconds: number }): Promise<number[]> => probe(order),
+    /** Opens connections that have asked once and then say nothing. Gives how many are open. */
+    hold: async (order: { port: number; connections: number; targets: readonly Target[] }): Promise<number> => {
+      const held = new Connections(order.port, order.connections)
+      idle.push(held)
+      let answered = 0
+      const text = requestText('GET /health', undefined)
+      for (let n = 0; n < order.connections; n++) {
+        held.ask(text, (reply) => {
+          if (reply.status === 200) answered++
+        })
+        // Not all at once: a storm of connections is another matter.
+        if (n % 100 === 99) await sleep(20)
+      }
+      for (let waited_ms = 0; answered < order.connections && waited_ms < HOLD_MS; waited_ms += 100) await sleep(100)
+      const waiters = new Connections(order.port, order.targets.length)
+      idle.push(waiters)
+      const again = (target: Target) => () => waiters.ask(requestText(target.at, target.token), again(target))
+      for (const target of order.targets) again(target)()
+      return answered
+    },
+    release: async (_: null) => {
+      for (const connections of idle.splice(0)) connections.close()
+    },
+  }
+}
+
+async function probe({ port, seconds }: { port: number; seconds: number }): Promise<number[]> {
+  const connections = new Connections(port, 50)
+  const latencies: number[] = []
+  const text = requestText('GET /health', undefined)
+  for (let n = 0; n < seconds * 10; n++) {
+    const asked_ms = performance.now()
+    connections.ask(text, ({ status }) => latencies.push(status === 200 ? performance.now() - asked_ms : -1))
+    await sleep(100)
+  }
+  for (let n = 0; n < 50 && latencies.length < seconds * 10; n++) await sleep(100)
+  connections.close()
+  while (latencies.length < seconds * 10) latencies.push(-1)
+  return latencies
+}
+
+/** What was seen, added up as answers come. */
+class Tally {
+  readonly statuses: Record<string, number> = {}
+  readonly #latencies: number[] = []
+  readonly #windows: { latencies: number[]; other: number }[] = []
+  foreign = 0
+  refused_without_advice = 0
+  answered = 0
+  good = 0
+
+  count(reply: SocketReply, latency_ms: number, second: number, marker: string): void {
+    this.answered++
+    const outcome = reply.status === 0 ? reply.head : String(reply.status)
+    this.statuses[outcome] = (this.statuses[outcome] ?? 0) + 1
+    const window = this.#windows[second] ?? { latencies: [], other: 0 }
+    this.#windows[second] = window
+    if (reply.status >= 200 && reply.status < 300) {
+      if (latency_ms <= SOON_MS) this.good++
+      this.#latencies.push(latency_ms)
+      window.latencies.push(latency_ms)
+    } else window.other++
+    if ((reply.status === 429 || reply.status === 503) && !reply.head.includes('\r\nretry-after:')) {
+      this.refused_without_advice++
+    }
+    for (const [found] of reply.body.toString('latin1').matchAll(MARKER)) if (found !== marker) this.foreign++
+  }
+
+  result() {
+    const sorted = Float64Array.from(this.#latencies).sort()
+    const windows = Array.from(this.#windows, (window) => ({
+      ok: window?.latencies.length ?? 0,
+      other: window?.other ?? 0,
+      p99_ms: tenths(at(Float64Array.from(window?.latencies ?? []).sort(), 0.99)),
+    }))
+    return {
+      statuses: this.statuses,
+      p50_ms: tenths(at(sorted, 0.5)),
+      p99_ms: tenths(at(sorted, 0.99)),
+      max_ms: tenths(at(sorted, 1)),
+      foreign: this.foreign,
+      refused_without_advice: this.refused_without_advice,
+      windows,
+    }
+  }
+}
+
+const at = (sorted: Float64Array, share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+const tenths = (value: number): number => Math.round(value * 10) / 10
+
+/** Chooses by weight; a binary search, since there may be thousands of targets and requests a second. */
+function chooserOf(targets: readonly Target[]): (random: Choices) => Target {
+  const sums = new Float64Array(targets.length)
+  let total = 0
+  for (const [place, { weight }] of targets.entries()) {
+    total += weight
+    sums[place] = total
+  }
+  return (random) => {
+    const wanted = random.share() * total
+    let [low, high] = [0, targets.length - 1]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((sums[middle] as number) > wanted) high = middle
+      else low = middle + 1
+    }
+    return targets[low] as Target
+  }
+}
+
+async function run(order: LoadOrder): Promise<LoadResult> {
+  const random = new Choices(order.seed)
+  const choose = chooserOf(order.targets)
+  const connections = new Connections(order.port, order.most_connections ?? 2000)
+  const tally = new Tally()
+  const prefix = `${process.pid.toString(36)}${Date.now().toString(36)}`
+  const texts = new Map(order.targets.map((target) => [target, requestText(target.at, target.token, target.body)]))
+  const started_ms = performance.now()
+  const until_ms = started_ms + order.seconds * 1000
+  let sent = 0
+  let late_ms = 0
+
+  const send = (due_ms: number, then: () => void) => {
+    const target = choose(random)
+    const second = Math.floor((due_ms - started_ms) / 1000)
+    const unique = `${prefix}${(sent++).toString(36)}`
+    const body = target.body?.replaceAll(UNIQUE, unique)
+    const text =
+      body === undefined || body === target.body
+        ? (texts.get(target) as string)
+        : requestText(target.at, target.token, body)
+    connections.ask(text, (reply) => {
+      tally.count(reply, performance.now() - due_ms, second, target.marker)
+      then()
+    })
+  }
+
+  if (order.per_second === 0) {
+    const again = () => {
+      const now_ms = performance.now()
+      if (now_ms < until_ms) send(now_ms, again)
+    }
+    for (let n = 0; n < (order.at_once ?? 1); n++) again()
+    await sleep(order.seconds * 1000)
+  } else {
+    // Independent callers: gaps are exponential, not even.
+    const gap_ms = () => (-Math.log(1 - random.share()) * 1000) / order.per_second
+    for (let due_ms = started_ms + gap_ms(); due_ms < until_ms; ) {
+      const now_ms = performance.now()
+      for (; due_ms <= now_ms && due_ms < until_ms; due_ms += gap_ms()) {
+        late_ms = Math.max(late_ms, now_ms - due_ms)
+        send(due_ms, () => {})
+      }
+      await sleep(1)
+    }
+  }
+  const good_per_second = tenths(tally.good / ((performance.now() - started_ms) / 1000))
+  for (let waited_ms = 0; tally.answered < sent && waited_ms < LAST_ANSWER_MS; waited_ms += 50) await sleep(50)
+  const open = connections.open
+  const result = tally.result()
+  const unanswered = sent - tally.answered
+  connections.close()
+  return { sent, unanswered, good_per_second, ...result, late_ms: tenths(late_ms), connections: open }
+}
