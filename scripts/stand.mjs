@@ -8,22 +8,36 @@ import path from 'node:path'
 import esbuild from 'esbuild'
 
 const root = path.resolve(import.meta.dirname, '..')
-const names = ['jobs', 'pgbouncer', 'kills', 'database', 'drain', 'corruption']
-const faults = ['kills', 'database', 'drain', 'corruption']
+/** By name, where the stand lives under test/stand. */
+const stands = {
+  jobs: 'jobs',
+  pgbouncer: 'pgbouncer',
+  audit: 'audit',
+  kills: 'faults/kills',
+  database: 'faults/database',
+  drain: 'faults/drain',
+  corruption: 'faults/corruption',
+  generated: 'generated',
+  interleave: 'interleave',
+  mixed: 'mixed',
+  reads: 'reads',
+  overload: 'overload',
+  neighbour: 'neighbour',
+  idle: 'idle',
+  startup: 'startup',
+}
 const [name, ...args] = process.argv.slice(2)
 
-if (!names.includes(name)) {
-  console.error(`Usage: node scripts/stand.mjs ${names.join('|')} [arguments]`)
+const entry = stands[name]
+if (entry === undefined) {
+  console.error(`Usage: node scripts/stand.mjs ${Object.keys(stands).join('|')} [arguments]`)
   process.exit(2)
 }
 
 // A folder of its own for each run: another stand may be running from the last bundle.
 const outdir = path.join(root, '.build', `stand-${process.pid}`)
-const entry = faults.includes(name) ? `faults/${name}` : name
-await esbuild.build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: [`test/stand/${entry}.ts`, 'test/stand/worker-process.ts', 'test/stand/faults/service-process.ts'],
-  outbase: path.join(root, 'test/stand'),
   outdir,
   bundle: true,
   platform: 'node',
@@ -32,7 +46,21 @@ await esbuild.build({
   packages: 'external',
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',
+}
+await esbuild.build({
+  ...shared,
+  entryPoints: [`test/stand/${entry}.ts`, 'test/stand/worker-process.ts', 'test/stand/faults/service-process.ts'],
+  outbase: path.join(root, 'test/stand'),
 })
+// The scripts of worker threads lie beside whatever program starts them.
+const threads = ['src/registry/import/import-thread.ts', 'src/registry/types/type-worker.ts']
+for (const folder of [outdir, path.join(outdir, 'faults')]) {
+  await esbuild.build({
+    ...shared,
+    entryPoints: threads.map((file) => ({ in: file, out: path.basename(file, '.ts') })),
+    outdir: folder,
+  })
+}
 
 const child = spawn(process.execPath, [path.join(outdir, `${entry}.mjs`), ...args], { cwd: root, stdio: 'inherit' })
 // Ctrl-C reaches the stand by itself; it tidies up, and we wait for it.

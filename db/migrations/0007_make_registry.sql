@@ -59,6 +59,10 @@ revoke delete on app.dataset from app, steward;
 create function app.keep_dataset() returns trigger
   language plpgsql as $$
 begin
+  if tg_op = 'INSERT' then
+    new.head_version := 0;
+    return new;
+  end if;
   if (new.tenant_id, new.dataset_id, new.family, new.list_key, new.role, new.base_tenant_id, new.base_dataset_id,
       new.type_tenant_id, new.type_key)
      is distinct from (old.tenant_id, old.dataset_id, old.family, old.list_key, old.role, old.base_tenant_id,
@@ -71,7 +75,7 @@ begin
   end if;
   return new;
 end $$;
-create trigger dataset_keep before update on app.dataset for each row execute function app.keep_dataset();
+create trigger dataset_keep before insert or update on app.dataset for each row execute function app.keep_dataset();
 
 create table app.dataset_version (
   tenant_id       uuid not null,
@@ -117,6 +121,7 @@ begin
   if not found then
     raise exception 'version % does not follow the head', new.version using errcode = 'PB003';
   end if;
+  new.created_at := now();
   perform set_config('app.publishing', new.dataset_id || ':' || new.version, true);
   return new;
 end $$;
@@ -158,6 +163,22 @@ revoke delete on app.dataset_entry from app, steward;
 create index dataset_entry_from_idx on app.dataset_entry (tenant_id, dataset_id, v_from, key) where v_from > 1;
 create index dataset_entry_to_idx on app.dataset_entry (tenant_id, dataset_id, v_to, key) where v_to < 9007199254740991;
 
+-- The setting alone proves nothing, since anyone may set it: the version must have been made by this very transaction.
+create function app.expect_publishing() returns trigger
+  language plpgsql as $$
+declare
+  publishing constant text := nullif(current_setting('app.publishing', true), '');
+begin
+  if not exists (select 1 from app.dataset_version
+                  where tenant_id = app.tenant_id() and dataset_id = split_part(publishing, ':', 1)::uuid
+                    and version = split_part(publishing, ':', 2)::bigint and created_at = now()) then
+    raise exception 'entries are written while their version is published' using errcode = 'PB002';
+  end if;
+  return null;
+end $$;
+create trigger dataset_entry_publishing before insert or update on app.dataset_entry
+  for each statement execute function app.expect_publishing();
+
 create function app.refuse_entry() returns trigger
   language plpgsql as $$
 begin
@@ -165,7 +186,8 @@ begin
 end $$;
 -- Conditions of triggers rather than bodies: a million entries pass them without a function call.
 create trigger dataset_entry_insert before insert on app.dataset_entry for each row
-  when (current_setting('app.publishing', true) is distinct from new.dataset_id || ':' || new.v_from)
+  when (new.v_to <> 9007199254740991
+        or current_setting('app.publishing', true) is distinct from new.dataset_id || ':' || new.v_from)
   execute function app.refuse_entry();
 create trigger dataset_entry_close before update on app.dataset_entry for each row
   when (old.v_to <> 9007199254740991
@@ -205,6 +227,7 @@ create table app.activation (
   constraint activation_version_ck check ((kind in ('unpin', 'overlay-removed')) = (version is null)
     and (version is null) = (dataset_id is null) and (version is null) = (dataset_tenant_id is null)),
   constraint activation_scope_ck check (dataset_tenant_id = tenant_id or dataset_tenant_id = app.system_tenant()),
+  constraint activation_layer_kind_ck check ((layer = 'overlay') = (kind in ('overlay', 'overlay-removed'))),
   -- A tenant activates its own lists and pins shared ones; the system tenant only activates.
   constraint activation_pin_ck check (version is null or (kind = 'pin') = (dataset_tenant_id <> tenant_id)),
   constraint activation_version_fkey foreign key (dataset_tenant_id, dataset_id, version)
@@ -241,6 +264,9 @@ begin
                               last.revoked_at + interval '1 microsecond');
   new.effective_from := coalesce(new.effective_from, new.recorded_at);
   new.retroactive := new.effective_from < new.recorded_at;
+  new.revoked_at := null;
+  new.revoked_by := null;
+  new.revoke_reason := null;
   new.prev_hash := coalesce(last.hash, repeat('0', 64));
   new.hash := encode(sha256(convert_to(jsonb_build_array(new.prev_hash, new.tenant_id, new.family, new.list_key, new.layer,
     new.seq, new.kind, new.dataset_tenant_id, new.dataset_id, new.version,

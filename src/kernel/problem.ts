@@ -149,6 +149,21 @@ export const problems = {
     title: 'The upload is not complete',
     advice: 'Send the bytes again; an interrupted upload is discarded.',
   },
+  type_violation: {
+    status: 409,
+    title: 'The data does not fit its type',
+    advice: 'Each entry of errors names the place and what the type expects there. Nothing was stored.',
+  },
+  definition_invalid: {
+    status: 409,
+    title: 'The definition cannot be used',
+    advice: 'Each entry of errors names the place and what is wrong with it. Nothing was stored.',
+  },
+  head_moved: {
+    status: 409,
+    title: 'A newer version exists',
+    advice: 'Read the list again, look at the newer version, and repeat with its number as expected_head.',
+  },
   list_key_reserved: {
     status: 409,
     title: 'The key belongs to a shared list or type',
@@ -185,12 +200,12 @@ export const problems = {
     advice: 'Each entry of errors names the place and what was expected there.',
   },
   source_invalid: {
-    status: 422,
+    status: 409,
     title: 'The source cannot be read',
     advice: 'The detail says where reading stopped. Nothing was imported; correct the file or the options and repeat.',
   },
   import_rejected: {
-    status: 422,
+    status: 409,
     title: 'Some rows of the source are not valid',
     advice: 'Nothing was imported. The rejects of the import name each row, its place and what is wrong with it.',
   },

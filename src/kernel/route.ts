@@ -88,6 +88,8 @@ interface Marks {
     /** An emergency the declaration allows for: the change is made at once, and its record says so. */
     readonly unless?: (body: unknown) => boolean
   }
+  /** A POST that only computes: nothing is stored, and nothing is recorded. */
+  readonly stores_nothing?: true
   /** A read that is itself recorded. Changes always are. */
   readonly audited?: true
   /** Starts long work: answers 202 with the job and its Location. */

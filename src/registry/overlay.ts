@@ -29,11 +29,11 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged
 }
 
-/** What the change makes of the base entry, policy aside. */
+/** What the change makes of the base entry, policy aside. There is nothing to merge into an entry that is gone. */
 export function applyOverlay(base: Entry | undefined, change: OverlayEntry): Entry | undefined {
   if (change.op === 'remove') return undefined
   if (change.op === 'put') return change.value as Entry
-  return mergePatch(base ?? {}, change.value) as Entry
+  return base === undefined ? undefined : (mergePatch(base, change.value) as Entry)
 }
 
 /** Why the policy does not allow this change, as a sentence, or null. */

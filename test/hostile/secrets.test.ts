@@ -101,6 +101,9 @@ const json = { 'content-type': 'application/json' }
 const call = (route: Route, url: string, options: Parameters<World['call']>[1]): Promise<Reply> =>
   w.call(`${route.method} ${url}`, { ...options, address: own() })
 
+/** A row that does not fit is named with what was found in it, to the one who sent it; never a member marked as personal. */
+const quotes = ['createDatasetVersion', 'previewAdapter', 'updateOverlay']
+
 describe('a secret sent to the wrong place', () => {
   test.for(routes)('$id repeats it in no refusal', async (route) => {
     const example = (await fixtures[route.id]?.(tenant, route.roles[0] ?? 'viewer')) ?? {}
@@ -110,7 +113,7 @@ describe('a secret sent to the wrong place', () => {
     for (const [name, send] of places) {
       const reply = await send(route, url, example.body)
       expect([name, reply.status < 500]).toEqual([name, true])
-      if (reply.status < 400) continue
+      if (reply.status < 400 || (name === 'the body' && quotes.includes(route.id))) continue
       refused++
       if (answer(reply).includes(CANARY)) leaks.push(`${name}: ${reply.status} ${reply.text.slice(0, 300)}`)
     }

@@ -55,9 +55,27 @@ const is = (schema: Schema, type: string) => [schema.type].flat().includes(type)
 describe('every declared input', () => {
   test('there are some', () => expect(inputs.length).toBeGreaterThan(100))
 
-  test('objects are closed', () => {
-    const open = inputs.filter(([, schema]) => is(schema, 'object') && schema.additionalProperties !== false)
-    expect(open.map(([at]) => at)).toEqual([])
+  /** Their shape is stated elsewhere: by a stored type, by an adapter, or by what JSON Schema itself is. */
+  const describedElsewhere = [
+    'createDatasetVersion body/data/*',
+    'createDatasetType body/schema',
+    'createDatasetType body/examples/*',
+    'createDatasetTypeVersion body/schema',
+    'createDatasetTypeVersion body/examples/*',
+    'validateEntries body/data/*',
+    'previewAdapter body/options',
+    'startImport body/options',
+    'updateOverlay body/entries/*/value',
+  ]
+  test('objects are closed, or described by something that is stored', () => {
+    // A map says what its values are; only one that does not is open.
+    const open = inputs.filter(
+      ([, schema]) =>
+        is(schema, 'object') &&
+        schema.additionalProperties !== false &&
+        typeof schema.additionalProperties !== 'object',
+    )
+    expect(open.map(([at]) => at)).toEqual(describedElsewhere)
   })
 
   test('strings have a maximum and refuse U+0000', () => {

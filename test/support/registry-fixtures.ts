@@ -129,7 +129,7 @@ export const referenceData: Fixtures = {
     body: { version: 1, reason: 'reviewed' },
   }),
   rollBackDataset: async (t) => ({ params: { list_key: await newList(t) }, body: { reason: 'wrong' } }),
-  cancelActivation: async (t) => ({ params: await newScheduled(t) }),
+  deleteActivation: async (t) => ({ params: await newScheduled(t) }),
   pinDataset: () => ({
     ...onShared,
     body: { version: 1, reason: 'in review', expires_at: new Date(Date.now() + 86_400_000).toISOString() },
@@ -169,12 +169,12 @@ export const referenceData: Fixtures = {
         .receipt_id,
     },
   }),
-  lookUp: async (t) => ({ body: { lookups: [{ list_key: await listOf(t), keys: ['A'] }] } }),
+  lookUpEntries: async (t) => ({ body: { lookups: [{ list_key: await listOf(t), keys: ['A'] }] } }),
   getOverlay: async (t) => {
     await overlaid(t)
     return onShared
   },
-  putOverlay: () => ({ ...onShared, body: { entries: [TIGHTER], reason: 'house view' } }),
+  updateOverlay: () => ({ ...onShared, body: { entries: [TIGHTER], reason: 'house view' } }),
   deleteOverlay: async (t) => {
     await overlaid(t)
     return onShared

@@ -4,8 +4,8 @@ import { createRuntime, type RuntimeOptions } from '../../src/app/runtime.ts'
 import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
-import { threadsDir } from './threads.ts'
 import { projectRoot, TEST_MASTER_KEY } from './database.ts'
+import { threadsDir } from './threads.ts'
 import type { World } from './world.ts'
 
 export async function secondProcess(w: World, change: Partial<RuntimeOptions> = {}) {

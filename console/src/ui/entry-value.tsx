@@ -7,58 +7,89 @@ import { sentence } from './words.ts'
 const isRecord = (value: unknown): value is Entry =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function EntryValue({ value }: { readonly value: unknown }) {
+/** Members that say what a part is. */
+const MAIN = ['name', 'title', 'text', 'value', 'number']
+
+interface EntryValueProps {
+  readonly value: unknown
+  /** What its parts are called; by their own names unless told. */
+  readonly titleFor?: (name: string) => string
+}
+
+export function EntryValue({ value, titleFor = sentence }: EntryValueProps) {
   if (Array.isArray(value)) {
     if (value.length === 0) return <span className="quiet">none</span>
+    if (value.length === 1) return <EntryValue value={value[0]} titleFor={titleFor} />
     if (value.every((item) => !isRecord(item))) return <span>{value.map(inWords).join(', ')}</span>
     return (
       <ul className="value-list">
         {value.map((item, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: stored content does not move.
           <li key={place}>
-            <EntryValue value={item} />
+            <EntryValue value={item} titleFor={titleFor} />
           </li>
         ))}
       </ul>
     )
   }
-  if (!isRecord(value)) {
-    return value === null || value === undefined || value === '' ? (
-      <span className="quiet">none</span>
-    ) : (
-      <span className={typeof value === 'number' ? 'number' : undefined}>{inWords(value)}</span>
+  if (isRecord(value)) return <Parts of={value} titleFor={titleFor} />
+  return value === null || value === undefined || value === '' ? (
+    <span className="quiet">none</span>
+  ) : (
+    <span className={typeof value === 'number' ? 'number' : undefined}>{inWords(value)}</span>
+  )
+}
+
+/** A part of an entry: what it is called with the rest behind it, or everything by name. */
+function Parts({ of, titleFor }: { readonly of: Entry; readonly titleFor: (name: string) => string }) {
+  const parts = Object.entries(of).filter(([, part]) => part !== null && part !== '')
+  const [main] = MAIN.filter((name) => typeof of[name] === 'string' && of[name] !== '')
+  if (main !== undefined) {
+    const others = parts.filter(([name, part]) => name !== main && part !== of[main])
+    return (
+      <span title={parts.map(([name, part]) => `${titleFor(name)}: ${inWords(part)}`).join('\n')}>
+        {inWords(of[main])}
+        {others.length > 0 && <span className="quiet"> ({others.map(([, part]) => inWords(part)).join(', ')})</span>}
+      </span>
     )
   }
   return (
     <span className="value-parts">
-      {Object.entries(value)
-        .filter(([, part]) => part !== null && part !== '')
-        .map(([name, part]) => (
-          <span key={name}>
-            <span className="quiet">{sentence(name)}</span> <EntryValue value={part} />
-          </span>
-        ))}
+      {parts.map(([name, part]) => (
+        <span key={name}>
+          <span className="quiet">{titleFor(name)}</span> <EntryValue value={part} />
+        </span>
+      ))}
     </span>
   )
 }
 
+/** Titles of what is directly below a member, be it a group or a list of groups. */
+export const partTitles =
+  (type: TypeWords, pointer: string) =>
+  (name: string): string =>
+    (fieldOf(type, `${pointer}/${name}`) ?? fieldOf(type, `${pointer}/*/${name}`))?.title ?? sentence(name)
+
 interface EntryFactsProps {
   readonly type: TypeWords
   readonly entry: Entry
+  /** Members that are said elsewhere. */
+  readonly without?: readonly string[]
 }
 
 /** All that an entry says, by the titles of its type. */
-export function EntryFacts({ type, entry }: EntryFactsProps) {
+export function EntryFacts({ type, entry, without = [] }: EntryFactsProps) {
+  const members = filledMembers(type, entry).filter((name) => !without.includes(name))
   return (
     <dl className="facts entry-facts">
-      {filledMembers(type, entry).map((name) => {
+      {members.map((name) => {
         const pointer = `/${name}`
         const unit = fieldOf(type, pointer)?.unit
         return (
           <div key={name}>
             <dt>{titleOf(type, pointer)}</dt>
             <dd>
-              <EntryValue value={entry[name]} /> {unit && <span className="quiet">{unit}</span>}
+              <EntryValue value={entry[name]} titleFor={partTitles(type, pointer)} />{' '}
+              {unit && <span className="quiet">{unit}</span>}
             </dd>
           </div>
         )

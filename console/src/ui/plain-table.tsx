@@ -1,4 +1,5 @@
 /** A table of what is already here, in the looks of a list that is read page by page. */
+import './registry.css'
 import { Center, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Column } from './list.tsx'
@@ -11,8 +12,7 @@ interface PlainTableProps {
 
 export function PlainTable({ label, head, children }: PlainTableProps) {
   return (
-    // A region that scrolls must be reachable by keyboard.
-    <section className="table-card" tabIndex={0} aria-label={`${label}, scrolls sideways`}>
+    <div className="table-card">
       <Table aria-label={label} verticalSpacing={8} highlightOnHover tabularNums>
         <Table.Thead>
           <Table.Tr>
@@ -25,7 +25,7 @@ export function PlainTable({ label, head, children }: PlainTableProps) {
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
-    </section>
+    </div>
   )
 }
 

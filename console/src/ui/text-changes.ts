@@ -54,11 +54,13 @@ export function textPieces(before: string, after: string): Piece[] | null {
   const common = steps.filter(({ kind, value }) => kind === 'same' && value.trim() !== '')
   const kept = common.reduce((sum, { value }) => sum + value.length, 0)
   if (kept * 3 < Math.max(before.length, after.length)) return null
-  return steps.reduce<Piece[]>((pieces, { kind, value }) => {
+  const pieces: { kind: Piece['kind']; text: string }[] = []
+  for (const { kind, value } of steps) {
     const last = pieces.at(-1)
-    if (last?.kind !== kind) return [...pieces, { kind, text: value }]
-    return [...pieces.slice(0, -1), { kind, text: last.text + value }]
-  }, [])
+    if (last?.kind === kind) last.text += value
+    else pieces.push({ kind, text: value })
+  }
+  return pieces
 }
 
 const asText = (value: unknown): string => JSON.stringify(value) ?? ''

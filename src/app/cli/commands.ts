@@ -6,19 +6,42 @@ import { doctor } from './doctor.ts'
 import { keysList, keysRotate } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
+import {
+  referenceDataActivate,
+  referenceDataDiff,
+  referenceDataList,
+  referenceDataRollback,
+  referenceDataSchedule,
+  referenceDataTypes,
+  referenceDataWithdraw,
+} from './reference-data.ts'
+import { referenceDataImport } from './reference-data-import.ts'
 import { restore } from './restore.ts'
 import { roles } from './roles.ts'
 import { seed } from './seed.ts'
 import { start } from './start.ts'
 import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
 import { token } from './token.ts'
-import { verifyAudit } from './verify.ts'
+import { verifyAudit, verifyProofFile } from './verify.ts'
 
 export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
   ['Database', [migrate, roles, seed, backup, restore]],
   ['Tenants and access', [tenantCreate, tenantList, tenantSuspend, tenantResume, token, keysList, keysRotate]],
-  ['Look', [openapi, doctor, verifyAudit]],
+  [
+    'Shared lists',
+    [
+      referenceDataList,
+      referenceDataTypes,
+      referenceDataImport,
+      referenceDataDiff,
+      referenceDataActivate,
+      referenceDataSchedule,
+      referenceDataRollback,
+      referenceDataWithdraw,
+    ],
+  ],
+  ['Look', [openapi, doctor, verifyAudit, verifyProofFile]],
 ]
 
 export const commands: readonly Command[] = groups.flatMap(([, list]) => list)

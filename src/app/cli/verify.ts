@@ -1,8 +1,14 @@
-/** `verify audit FILE`: checks an exported audit record offline, with nothing but the file and a public key. */
+/**
+ * `verify audit FILE` and `verify proof FILE`: check what was downloaded, offline, with nothing but the file and what the
+ * reader holds. They read no database and believe nothing a file says about itself.
+ */
 import fs from 'node:fs'
 import readline from 'node:readline'
 import { ExportUnreadable, verifyExport } from '../../kernel/audit/export-file.ts'
-import type { Command } from './command.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { entryHash, keyHash } from '../../registry/content/hashes.ts'
+import { type Proof, verifyProof } from '../../registry/content/merkle.ts'
+import { type Command, UsageError } from './command.ts'
 
 const SHOWN_FAULTS = 20
 
@@ -45,4 +51,118 @@ Example:
     }
     return report.intact ? 0 : 1
   },
+}
+
+const HASH = /^[0-9a-f]{64}$/
+
+interface ProofFile {
+  readonly list_key: string
+  readonly version: number
+  readonly key: string
+  readonly present: boolean
+  readonly entry: unknown
+  readonly proof: Proof
+}
+
+export const verifyProofFile: Command = {
+  name: 'verify proof',
+  summary: 'Verify offline that a key is, or is not, in a version of a list',
+  about: `
+FILE is the answer of GET /api/reference-data/datasets/{list_key}/versions/{version}/proof?key=KEY. With --hash the proof must
+lead to that content hash; hold one from elsewhere (an export, a receipt, an activation), since a file can only be consistent
+in itself. With --entry the entry in that file must be the one proved. Exit code 0 when it proves what it says, 1 when not.
+
+Example:
+  npx probity verify proof proof.json --hash CONTENT_HASH --entry entry.json`,
+  options: {
+    hash: { type: 'string', value: 'CONTENT_HASH', about: 'the content hash of the version, as you hold it' },
+    entry: { type: 'string', value: 'FILE', about: 'the entry you hold, as JSON' },
+    json: { type: 'boolean', about: 'print the report as JSON' },
+  },
+  positionals: ['FILE'],
+  run: async ({ args, terminal }) => {
+    const [file] = args.positionals as [string]
+    const hash = args.text('hash')
+    if (hash !== undefined && !HASH.test(hash))
+      throw new UsageError('--hash must be 64 hexadecimal digits, lower case.')
+    const given = readProof(file)
+    const entry_file = args.text('entry')
+    const faults = faultsOf(given, hash, entry_file === undefined ? undefined : readJsonFile(entry_file))
+    const { list_key, version, key, proof } = given
+    const says = `${JSON.stringify(key)} is ${proof.entry_hash === null ? 'NOT in' : 'in'} version ${version} of ${list_key}`
+    const held = hash === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
+    if (args.flag('json')) {
+      const facts = { list_key, version, key, present: proof.entry_hash !== null, content_hash: proof.root }
+      terminal.out(JSON.stringify({ proved: faults.length === 0, ...facts, entries: proof.count, faults }, null, 2))
+    } else if (faults.length === 0) {
+      terminal.out(`Proved: ${says}, which has ${proof.count} entries and the content hash ${proof.root}${held}.`)
+    } else {
+      terminal.out(`NOT PROVED: the file does not show that ${says}.`)
+      for (const fault of faults) terminal.out(`  ${fault}`)
+    }
+    return faults.length === 0 ? 0 : 1
+  },
+}
+
+/** Everything that keeps the file from proving what it says, in words. */
+function faultsOf({ key, present, entry, proof }: ProofFile, hash?: string, held?: unknown): string[] {
+  const faults: string[] = []
+  if (!verifyProof(proof))
+    faults.push('The hashes of the proof do not lead to its own root: it was damaged or made up.')
+  if (proof.key_hash !== keyHash(key)) faults.push('The proof is about another key than the file says.')
+  if (present !== (proof.entry_hash !== null)) {
+    faults.push(`The file says the key is ${present ? 'present' : 'absent'}, its proof says the opposite.`)
+  }
+  if (hash !== undefined && proof.root !== hash)
+    faults.push(`It belongs to the content hash ${proof.root}, not to yours.`)
+  if (proof.entry_hash === null) {
+    if (entry !== null) faults.push('The file shows an entry although the key is absent.')
+    if (held !== undefined) faults.push('You hold an entry, but the key is absent.')
+    return faults
+  }
+  if (!hasHash(entry, proof.entry_hash)) faults.push('The entry in the file is not the one that was proved.')
+  if (held !== undefined && !hasHash(held, proof.entry_hash))
+    faults.push('The entry you hold is not the one that was proved.')
+  return faults
+}
+
+function hasHash(entry: unknown, wanted: string): boolean {
+  try {
+    return entryHash(canonicalJson(entry)) === wanted
+  } catch {
+    // What has no canonical text was never published.
+    return false
+  }
+}
+
+function readJsonFile(file: string): unknown {
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Only its shape; whether it is true is another question. */
+function readProof(file: string): ProofFile {
+  const given = readJsonFile(file) as Partial<ProofFile> | null
+  const proof = given?.proof as Partial<Proof> | undefined
+  const isText = (value: unknown) => typeof value === 'string'
+  const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(isText)
+  const isProof =
+    isText(given?.list_key) &&
+    Number.isSafeInteger(given?.version) &&
+    isText(given?.key) &&
+    typeof given?.present === 'boolean' &&
+    isText(proof?.root) &&
+    Number.isSafeInteger(proof?.count) &&
+    isText(proof?.key_hash) &&
+    (proof?.entry_hash === null || isText(proof?.entry_hash)) &&
+    Array.isArray(proof?.bucket) &&
+    proof.bucket.every(isPair) &&
+    Array.isArray(proof?.siblings) &&
+    proof.siblings.every(isText)
+  if (!isProof) throw new Error(`${file} is not a proof: it lacks what GET …/proof answers.`)
+  return given as ProofFile
 }

@@ -20,7 +20,7 @@ import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut 
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
-import { failValidation, faultsOf } from './validation.ts'
+import { failValidation, faultsOf, unstorableIn } from './validation.ts'
 
 export interface ServerOptions {
   readonly kernel: Kernel
@@ -326,7 +326,7 @@ function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): In
   if (unknown !== undefined) {
     faults.push({ in: 'query', pointer: pointerTo([unknown]), detail: 'is not a known parameter here' })
   }
-  if (route.body) faults.push(...faultsOf('body', route.body, body))
+  if (route.body) faults.push(...faultsOf('body', route.body, body), ...unstorableIn(route.body, body))
   else if (body !== undefined && !route.bytes) {
     faults.push({ in: 'body', pointer: '#', detail: 'is not taken by this operation' })
   }

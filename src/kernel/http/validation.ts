@@ -67,6 +67,40 @@ export function faultsOf(part: ProblemError['in'], schema: TSchema, value: unkno
   return (check.errors ?? []).slice(0, MAX_ERRORS).map((error) => located(part, error))
 }
 
+const openness = new WeakMap<object, boolean>()
+
+/** Does a schema leave a part of the value to whoever stores it? Only there can a text be that no pattern looked at. */
+function isOpen(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  const known = openness.get(schema)
+  if (known !== undefined) return known
+  const { type, properties, additionalProperties } = schema as Record<string, unknown>
+  const free =
+    [type].flat().includes('object') && additionalProperties !== false && typeof additionalProperties !== 'object'
+  const nested = [Object.values((properties as object | undefined) ?? {}), (schema as { items?: unknown }).items].flat()
+  const open = free || Object.keys(schema).every((name) => name === 'description') || nested.some(isOpen)
+  openness.set(schema, open)
+  return open
+}
+
+/** PostgreSQL cannot store U+0000, and free parts of a body have no pattern that refuses it. */
+export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
+  if (!isOpen(schema)) return []
+  const faults: ProblemError[] = []
+  const visit = (value: unknown, path: string): void => {
+    const refuse = () =>
+      faults.push({ in: 'body', pointer: `#${path}`, detail: 'may not hold U+0000', instancePath: path })
+    if (typeof value === 'string' && value.includes('\u0000')) refuse()
+    if (typeof value !== 'object' || value === null || faults.length >= MAX_ERRORS) return
+    for (const [name, part] of Object.entries(value)) {
+      if (name.includes('\u0000')) refuse()
+      else visit(part, `${path}/${escapePointer(name)}`)
+    }
+  }
+  visit(body, '')
+  return faults
+}
+
 export function failValidation(faults: readonly ProblemError[]): never {
   const [first] = faults
   throw new Problem('validation_failed', {

@@ -153,10 +153,10 @@ describe('an import', () => {
     const order = { list_key, upload_id, adapter_key: 'ndjson', expected_head: 0 }
     const token = await t.token()
     const refused = await w.call('POST /reference-data/imports', { token, body: order })
-    expect([refused.status, refused.json.code]).toEqual([412, 'precondition_failed'])
+    expect([refused.status, refused.json.code]).toEqual([409, 'head_moved'])
     const accepted = await t.make('POST /reference-data/imports', { body: { ...order, expected_head: 1 } })
     await t.make(`POST /reference-data/datasets/${list_key}/versions`, { body: { data: many(2) } })
-    expect(await t.ran(accepted)).toMatchObject({ state: 'failed', problem: { code: 'precondition_failed' } })
+    expect(await t.ran(accepted)).toMatchObject({ state: 'failed', problem: { code: 'head_moved' } })
   })
 
   test('drops or hashes personal members before anything is stored', async () => {

@@ -16,8 +16,24 @@ import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
 
+// What the operator's tool does to shared lists, it does through these.
+export { activate, rollBack } from './activations/actions.ts'
+export { findInForce, listPending } from './activations/queries.ts'
+export {
+  type DatasetRow,
+  findSharedDataset,
+  insertDataset,
+  listDatasets,
+  type OverlayPolicy,
+} from './datasets/queries.ts'
+export { countsOf, definitionOf, importRows, optionsFor, readSource } from './imports/actions.ts'
 export { keepReceipt, lookUp, type Pointer, resolve } from './resolve/actions.ts'
 export { type RegistrySeeds, readRegistrySeeds, seedRegistry } from './seeds/actions.ts'
+export { insertOperatorEvent } from './seeds/queries.ts'
+export { findType, listTypes, type TypeRow } from './types/queries.ts'
+export { expectHead, publishStaged } from './versions/actions.ts'
+export { findVersion, listDifferences, updateVersionState, type VersionRow } from './versions/queries.ts'
+export { sidesOf, summarise } from './versions/routes.ts'
 
 const routes: readonly Route[] = [
   ...datasetRoutes,

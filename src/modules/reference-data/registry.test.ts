@@ -70,7 +70,7 @@ describe('versions', () => {
     const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions`, {
       data: [de, { country: 'Germany', rating: 'huge' }, { rating: 'low' }],
     })
-    expect([status, json.code]).toEqual([422, 'validation_failed'])
+    expect([status, json.code]).toEqual([409, 'type_violation'])
     const pointers = json.errors.map(({ pointer }: { pointer: string }) => pointer)
     expect(pointers).toEqual(expect.arrayContaining(['#/data/1/country', '#/data/1/rating', '#/data/2/country']))
     expect((await call(`GET /reference-data/datasets/${list_key}`)).json.head_version).toBe(0)
@@ -80,7 +80,7 @@ describe('versions', () => {
     const list_key = await newList()
     const { json } = await call(`POST /reference-data/datasets/${list_key}/versions`, { data: [de, fr, de] })
     expect(json).toMatchObject({
-      code: 'validation_failed',
+      code: 'type_violation',
       errors: [{ pointer: '#/data/2', detail: expect.stringContaining('entry 1') }],
     })
   })

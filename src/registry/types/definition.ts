@@ -32,6 +32,8 @@ const FieldSchema = closed({
   ),
 })
 
+const bounds = { minimum: -1e15, maximum: 1e15 }
+
 const ListRulesSchema = closed({
   min_items: Type.Optional(integer(0, 10_000_000)),
   max_items: Type.Optional(integer(0, 10_000_000)),
@@ -45,11 +47,12 @@ const ListRulesSchema = closed({
       {
         from: Pointer(),
         to: Pointer(),
-        start: Type.Optional(Type.Number({ description: 'Where the first band begins.' })),
-        end: Type.Optional(Type.Number({ description: 'Where the last band ends.' })),
+        start: Type.Optional(Type.Number({ ...bounds, description: 'Where the first band begins.' })),
+        end: Type.Optional(Type.Number({ ...bounds, description: 'Where the last band ends.' })),
         step: Type.Optional(
           Type.Number({
             minimum: 0,
+            maximum: 1e15,
             description:
               'How far the next band begins after the end of the one before; 1 for whole numbers with both ends included. Default 0.',
           }),

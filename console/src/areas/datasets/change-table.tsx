@@ -1,6 +1,6 @@
 /** Fields side by side, before and after: what went is struck through, what came is underlined, and each side carries its sign. */
 
-import { EntryValue } from '../../ui/entry-value.tsx'
+import { EntryValue, partTitles } from '../../ui/entry-value.tsx'
 import { type Change, type Item, listItems, textPieces } from '../../ui/text-changes.ts'
 import { fieldOf, type TypeWords, titleOf } from '../../ui/type-words.ts'
 
@@ -31,8 +31,8 @@ export function ChangeTable({ type, changes, label, sides = ['Before', 'After'] 
               {titleOf(type, change.pointer)}
               <Unit of={fieldOf(type, change.pointer)?.unit} />
             </th>
-            <Side change={change} side="before" />
-            <Side change={change} side="after" />
+            <Side type={type} change={change} side="before" />
+            <Side type={type} change={change} side="after" />
           </tr>
         ))}
       </tbody>
@@ -44,63 +44,86 @@ function Unit({ of }: { readonly of: string | undefined }) {
   return of === undefined ? null : <span className="quiet"> in {of}</span>
 }
 
-function Side({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
-  const isThere = side in change
+type SideName = 'before' | 'after'
+const gone = { before: 'removed', after: 'added' } as const
+const sign = { before: '−', after: '+' } as const
+
+function Side({ type, change, side }: { readonly type: TypeWords; readonly change: Change; readonly side: SideName }) {
+  const value = change[side]
+  if (!(side in change) || isEmpty(value)) {
+    return <td className="nothing">{side in change ? 'none' : side === 'before' ? 'was not there' : 'is gone'}</td>
+  }
+  const { before, after } = change
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const items = listItems(before, after).filter(({ kind }) => kind === 'same' || kind === gone[side])
+    const differs = items.some(({ kind }) => kind !== 'same')
+    return (
+      <td className={differs ? side : undefined}>
+        <Items items={items} titleFor={partTitles(type, change.pointer)} />
+      </td>
+    )
+  }
   return (
-    <td className={isThere ? side : 'nothing'}>
-      {isThere ? <SideValue change={change} side={side} /> : side === 'before' ? 'was not there' : 'is gone'}
+    <td className={side}>
+      <span className="sign" aria-hidden="true">
+        {sign[side]}
+      </span>
+      <SideText change={change} side={side} titleFor={partTitles(type, change.pointer)} />
     </td>
   )
 }
 
-function SideValue({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
-  const { before, after } = change
-  const gone = side === 'before' ? 'removed' : 'added'
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const items = listItems(before, after).filter(({ kind }) => kind === 'same' || kind === gone)
-    return items.length === 0 ? <span className="quiet">none</span> : <Items items={items} />
-  }
-  if (typeof before === 'string' && typeof after === 'string') {
-    const pieces = textPieces(before, after)
-    if (pieces !== null) {
-      const Piece = side === 'before' ? 'del' : 'ins'
-      return (
-        <span>
-          {pieces
-            .filter(({ kind }) => kind === 'same' || kind === gone)
-            .map(({ kind, text }, place) =>
-              kind === 'same' ? (
-                text
-              ) : (
-                // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one fixed text.
-                <Piece key={place} className="piece">
-                  {text}
-                </Piece>
-              ),
-            )}
-        </span>
-      )
-    }
-  }
-  return <EntryValue value={change[side]} />
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+
+interface SideTextProps {
+  readonly change: Change
+  readonly side: SideName
+  readonly titleFor: (name: string) => string
 }
 
-function Items({ items }: { readonly items: readonly Item[] }) {
+function SideText({ change, side, titleFor }: SideTextProps) {
+  const { before, after } = change
+  const pieces = typeof before === 'string' && typeof after === 'string' ? textPieces(before, after) : null
+  if (pieces === null) return <EntryValue value={change[side]} titleFor={titleFor} />
+  const Piece = side === 'before' ? 'del' : 'ins'
+  return (
+    <span>
+      {pieces
+        .filter(({ kind }) => kind === 'same' || kind === gone[side])
+        .map(({ kind, text }, place) =>
+          kind === 'same' ? (
+            text
+          ) : (
+            <Piece key={place} className="piece">
+              {text}
+            </Piece>
+          ),
+        )}
+    </span>
+  )
+}
+
+interface ItemsProps {
+  readonly items: readonly Item[]
+  readonly titleFor: (name: string) => string
+}
+
+function Items({ items, titleFor }: ItemsProps) {
   return (
     <ul>
       {items.map(({ kind, value }, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items of one fixed list.
         <li key={place} className={kind}>
           <span aria-hidden="true">{kind === 'same' ? '' : kind === 'removed' ? '−' : '+'}</span>
           {kind === 'same' ? (
-            <EntryValue value={value} />
+            <EntryValue value={value} titleFor={titleFor} />
           ) : kind === 'removed' ? (
             <del className="piece">
-              <EntryValue value={value} />
+              <EntryValue value={value} titleFor={titleFor} />
             </del>
           ) : (
             <ins className="piece">
-              <EntryValue value={value} />
+              <EntryValue value={value} titleFor={titleFor} />
             </ins>
           )}
         </li>

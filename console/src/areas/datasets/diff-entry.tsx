@@ -5,7 +5,7 @@ import { memo } from 'react'
 import { signs } from '../../ui/difference-counts.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
-import { nameOf } from '../../ui/type-words.ts'
+import { nameOf, segmentsOf } from '../../ui/type-words.ts'
 import { plural } from '../../ui/words.ts'
 import { ChangeTable } from './change-table.tsx'
 import { anchorOf } from './diff-words.ts'
@@ -16,6 +16,12 @@ interface DiffEntryProps {
   readonly item: DifferenceItem
   readonly type: DatasetType
 }
+
+/** The heading names the entry already. */
+const inHeader = (type: DatasetType): string[] => [
+  'name',
+  ...type.key_pointers.map((pointer) => segmentsOf(pointer)[0] ?? ''),
+]
 
 export const DiffEntry = memo(function DiffEntry({ item, type }: DiffEntryProps) {
   const { op, key, before, after, changes } = item
@@ -38,7 +44,7 @@ export const DiffEntry = memo(function DiffEntry({ item, type }: DiffEntryProps)
       {op === 'changed' ? (
         <ChangeTable type={type} changes={changes} label={`Changed fields of ${key}`} />
       ) : (
-        <div className="diff-body">{whole && <EntryFacts type={type} entry={whole} />}</div>
+        <div className="diff-body">{whole && <EntryFacts type={type} entry={whole} without={inHeader(type)} />}</div>
       )}
     </article>
   )

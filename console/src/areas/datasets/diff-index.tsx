@@ -48,7 +48,9 @@ export function DiffIndex({ items }: { readonly items: readonly DifferenceItem[]
                 jumpTo(key)
               }}
             >
-              <b aria-hidden="true">{signs[op]}</b>
+              <b className={`sign-${op}`} aria-hidden="true">
+                {signs[op]}
+              </b>
               <span>
                 <span className="sr-only">{op}: </span>
                 {nameOf(after ?? before) ?? key}

@@ -10,7 +10,7 @@ import { JsonBlock } from '../../ui/json-block.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Nothing } from '../../ui/plain-table.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
-import { fieldOf, inWords, membersOf, titleOf } from '../../ui/type-words.ts'
+import { fieldOf, inWords, membersOf, segmentsOf, titleOf } from '../../ui/type-words.ts'
 import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
 
 const COLUMNS = 5
@@ -42,7 +42,10 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
       signal,
     }),
   )
-  const columns = membersOf(type).slice(0, COLUMNS)
+  const columns = columnsOf(
+    type,
+    (list.data?.pages[0]?.items ?? []).map(({ entry }) => entry),
+  )
   const heading = (name: string) => {
     const unit = fieldOf(type, `/${name}`)?.unit
     return unit === undefined ? titleOf(type, `/${name}`) : `${titleOf(type, `/${name}`)} (${unit})`
@@ -79,6 +82,16 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
       <EntryDialog row={opened} type={type} version={version} onClose={() => setOpened(null)} />
     </Stack>
   )
+}
+
+/** The key has a column of its own; of the rest, those that most entries fill. */
+function columnsOf(type: DatasetType, entries: readonly Entry[]): string[] {
+  const keys = type.key_pointers.map((pointer) => segmentsOf(pointer)[0])
+  const isUsual = (name: string) =>
+    2 * entries.filter((entry) => inWords(entry[name]) !== '–').length >= Math.max(1, entries.length)
+  return membersOf(type)
+    .filter((name) => !keys.includes(name) && isUsual(name))
+    .slice(0, COLUMNS)
 }
 
 interface EntryFiltersProps {

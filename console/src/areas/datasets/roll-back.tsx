@@ -9,6 +9,7 @@ import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Gates, gatesOf } from '../../ui/gates.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
+import { useNow } from '../../ui/when.tsx'
 import { plural } from '../../ui/words.ts'
 import { activationsQuery } from './activations-query.ts'
 import { versionChoices } from './version-words.ts'
@@ -21,7 +22,10 @@ export function RollBack({ dataset }: { readonly dataset: Dataset }) {
   const [order, setOrder] = useState(blank)
   const active = dataset.active?.version ?? null
   const { data: timeline } = useQuery({ ...activationsQuery(dataset.list_key, 'own'), enabled: isOpen })
-  const governed = [...(timeline?.in_force ?? [])].reverse().filter(({ version }) => version !== active)
+  const now_ms = useNow()
+  const governed = [...(timeline?.in_force ?? [])]
+    .reverse()
+    .filter(({ version, from }) => version !== active && Date.parse(from) <= now_ms)
   const to = Number(order.to ?? governed.find(({ version }) => version !== null)?.version ?? 0)
   const others = dataset.versions.filter(({ version, state }) => version !== active && state !== 'withdrawn')
   const back = useChange(

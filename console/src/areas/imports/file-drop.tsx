@@ -2,6 +2,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import '@mantine/dropzone/styles.css'
+import '../../ui/registry.css'
 import type { Schemas } from '@probity/client'
 import { useEffect, useRef, useState } from 'react'
 import { probity } from '../../session/client.ts'

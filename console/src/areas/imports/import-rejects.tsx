@@ -18,7 +18,7 @@ export function ImportRejects({ one: { import_id, rejects } }: { readonly one: S
       signal,
     }),
   )
-  const page = list.data?.pages[0]
+  const page = list.data?.pages[0] as Schemas['RejectPage'] | undefined
   const byCode = new Map<string, number>()
   for (const { code: one, count } of rejects) byCode.set(one, (byCode.get(one) ?? 0) + count)
   return (

@@ -1,5 +1,5 @@
 /** Importing a file, step by step: into which list, how to read it, the file, what it looks like, and then the import itself. */
-import { Alert, Button, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Code, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -165,9 +165,9 @@ function JsonOrText({ text }: { readonly text: string }) {
     return <JsonBlock value={JSON.parse(text)} name="Sample" />
   } catch {
     return (
-      <section className="json" tabIndex={0} aria-label="Sample">
-        <pre className="mono">{text}</pre>
-      </section>
+      <Code block className="json" tabIndex={0} role="region" aria-label="Sample">
+        {text}
+      </Code>
     )
   }
 }

@@ -16,7 +16,6 @@ export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }
   return (
     <PlainTable label="Rejected rows" head={rejectHead}>
       {rejects.map((reject, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: one row can be rejected for several reasons; the order is fixed.
         <RejectRow key={place} reject={reject} />
       ))}
     </PlainTable>

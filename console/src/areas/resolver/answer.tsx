@@ -18,7 +18,7 @@ import { Facts, Section } from '../../ui/section.tsx'
 import { At } from '../../ui/when.tsx'
 import { plural } from '../../ui/words.ts'
 
-type Resolved = Schemas['ResolvedList']
+type Resolved = NonNullable<Schemas['ResolvedList']>
 
 interface AnswerProps {
   readonly list_key: string
@@ -54,7 +54,7 @@ export function Answer({ list_key, of, valid_at, known_at }: AnswerProps) {
         params: { path, query: { ...clocks, key: of } },
         signal,
       })
-      return { list: found.list, entry: found.entry as Entry | null }
+      return { list: found.list as Resolved, entry: found.entry as Entry | null }
     },
     throwOnError: false,
   })

@@ -74,7 +74,7 @@ export function limitsOf(schema: Schema): string {
     minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}`,
     minimum !== undefined && maximum === undefined && `at least ${minimum}`,
     minimum === undefined && maximum !== undefined && `at most ${maximum}`,
-    maxLength !== undefined && `up to ${maxLength} characters`,
+    maxLength !== undefined && schema.format === undefined && `up to ${maxLength} characters`,
     minItems !== undefined && minItems > 0 && `at least ${minItems}`,
     maxItems !== undefined && `at most ${maxItems}`,
     // The one pattern every text has: no U+0000, which cannot be stored.

@@ -13,6 +13,7 @@ import { type DatasetType, datasetsQuery, typeQuery } from '../../ui/registry-qu
 import { Facts, Section } from '../../ui/section.tsx'
 import { titleOf } from '../../ui/type-words.ts'
 import { At } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
 import { FieldTable } from './field-table.tsx'
 
 export default function TypePage() {
@@ -101,8 +102,8 @@ function rulesOf(type: DatasetType): string[] {
   const { min_items, max_items, unique = [], contiguous } = type.list_rules
   const titles = (pointers: readonly string[]) => pointers.map((pointer) => titleOf(type, pointer)).join(' and ')
   return [
-    min_items !== undefined && `At least ${min_items} entries.`,
-    max_items !== undefined && `At most ${max_items} entries.`,
+    min_items !== undefined && `At least ${plural(min_items, 'entry', 'entries')}.`,
+    max_items !== undefined && `At most ${plural(max_items, 'entry', 'entries')}.`,
     ...unique.map((pointers) => `No two entries have the same ${titles(pointers)}.`),
     contiguous !== undefined &&
       `Bands from ${titles([contiguous.from])} to ${titles([contiguous.to])}, without gap or overlap.`,

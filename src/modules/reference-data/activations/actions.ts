@@ -140,16 +140,10 @@ export async function pin(
   const until_ms = request.expires_at ? Date.parse(request.expires_at) : Number.POSITIVE_INFINITY
   const ends = shared.overlay_policy === 'none' || shared.overlay_policy === 'tighten_only'
   if ((ends && until_ms > from_ms + PIN_DAYS * 86_400_000) || until_ms <= from_ms) {
-    return fail('validation_failed', {
-      detail: ends ? `A pin of this list ends within ${PIN_DAYS} days.` : 'The pin would end before it begins.',
-      errors: [
-        {
-          in: 'body',
-          pointer: '#/expires_at',
-          detail: ends ? `must be at most ${PIN_DAYS} days ahead` : 'must be later',
-        },
-      ],
-    })
+    return fail(
+      'conflict',
+      ends ? `A pin of this list ends within ${PIN_DAYS} days.` : 'The pin would end before it begins.',
+    )
   }
   return found(
     await insertActivation(tx, {

@@ -146,7 +146,7 @@ export const activationRoutes: readonly Route[] = [
     body: PinOrder,
     reply: [201, Activation],
     governed: { action: 'activation', head: headOfList },
-    problems: ['not_found', 'transition_not_allowed'],
+    problems: ['not_found', 'transition_not_allowed', 'conflict'],
   }).handle(async ({ tx, params, body, audit, request }) => {
     const made = await pin(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
     audit.configuration(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
@@ -168,7 +168,7 @@ export const activationRoutes: readonly Route[] = [
   ),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {
-    id: 'cancelActivation',
+    id: 'deleteActivation',
     summary: 'Cancel a scheduled activation that has not happened yet',
     roles: ['compliance_officer'],
     tx: 'write',

@@ -70,19 +70,14 @@ export const datasetRoutes = [
     governed: { action: 'datasets', head: headOfDataset },
     location: (dataset) => `/reference-data/datasets/${dataset.list_key}`,
     links: { getDataset: { list_key: 'list_key' } },
-    problems: ['duplicate', 'list_key_reserved'],
+    problems: ['not_found', 'duplicate', 'list_key_reserved'],
   }).handle(async ({ tx, body, audit }) => {
     const shared = await findSharedDataset(tx, body.list_key)
     if (shared && shared.overlay_policy !== 'free') {
-      fail('list_key_reserved', `${body.list_key} is a shared list.`)
+      fail('list_key_reserved')
     }
     const type = await findType(tx, body.type_key)
-    if (!type) {
-      return fail('validation_failed', {
-        detail: `There is no type ${body.type_key}.`,
-        errors: [{ in: 'body', pointer: '#/type_key', detail: 'names no type of this tenant and no shared one' }],
-      })
-    }
+    if (!type) return fail('not_found', 'There is no such type.')
     const { list_key, ...settings } = body
     const dataset = await insertDataset(tx, {
       ...settings,

@@ -153,9 +153,11 @@ export async function importRows<T>(
     }
     return await transact(async (tx) => {
       await allowLongStatements(tx)
-      await copyStaged(tx, rest())
+      const staged = await copyStaged(tx, rest())
       const all = totals as ImportTotals
       expectNoRejects(run, all)
+      // The source is read once. Should the transaction be repeated there is nothing left to stage: begin again instead.
+      if (staged !== all.accepted) throw new Error(`${staged} of ${all.accepted} rows were staged`)
       if (all.root === null) await failRepeated(tx, run, all)
       return publish(tx, all)
     })

@@ -12,7 +12,7 @@ import { adapters } from '../../../registry/adapters/index.ts'
 import { readUpload, useUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
-import { expectHead } from '../versions/actions.ts'
+import { expectHead, expectHeadTag } from '../versions/actions.ts'
 import { expectOwn } from '../versions/routes.ts'
 import { previewSource } from './actions.ts'
 import { countRejects, findImport, type ImportRow, insertImport, listImports, listRejects } from './queries.ts'
@@ -67,17 +67,14 @@ const shownImport = (row: ImportRow) => ({
 function expectAdapter(adapter_key: string): Adapter {
   return (
     adapters.get(adapter_key) ??
-    fail('validation_failed', {
-      detail: `There is no adapter ${adapter_key}. GET /api/reference-data/adapters lists them.`,
-      errors: [{ in: 'body', pointer: '#/adapter_key', detail: 'names no adapter' }],
-    })
+    fail('not_found', 'There is no such adapter. GET /api/reference-data/adapters lists them.')
   )
 }
 
 function expectOptions(adapter: Adapter, options: Record<string, unknown>): void {
   const fault = schemaFault(adapter.options, options)
   if (fault) {
-    fail('validation_failed', {
+    fail('definition_invalid', {
       detail: `The options do not fit the adapter ${adapter.key}: ${fault}.`,
       errors: [{ in: 'body', pointer: '#/options', detail: fault }],
     })
@@ -114,21 +111,17 @@ export const importRoutes = [
   tenantRoute('POST /reference-data/adapters/:adapter_key/preview', {
     id: 'previewAdapter',
     summary: 'Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored',
+    stores_nothing: true,
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
     params: AdapterParams,
     body: PreviewOrder,
     reply: [200, PreviewReply],
     limit: 'heavy',
-    problems: ['not_found', 'source_invalid', 'upload_incomplete'],
+    problems: ['not_found', 'source_invalid', 'definition_invalid', 'upload_incomplete'],
   }).handle(async ({ params, body, read, kernel }) => {
     const adapter = found(adapters.get(params.adapter_key))
     expectOptions(adapter, body.options ?? {})
-    if ((body.upload_id === undefined) === (body.text === undefined)) {
-      fail('validation_failed', {
-        errors: [{ in: 'body', pointer: '#', detail: 'needs either upload_id or text' }],
-      })
-    }
     const type_key = body.type_key ?? adapter.target_type
     const type = type_key === null ? null : found(await read((tx) => findType(tx, type_key)))
     const { upload_id, text } = body
@@ -150,8 +143,15 @@ export const importRoutes = [
     reply: [202, JobView],
     starts: 'dataset-import',
     limit: 'heavy',
-    problems: ['not_found', 'upload_incomplete', 'precondition_failed', 'transition_not_allowed'],
-  }).handle(async ({ tx, body, kernel, actor }) => {
+    problems: [
+      'not_found',
+      'upload_incomplete',
+      'precondition_failed',
+      'head_moved',
+      'definition_invalid',
+      'transition_not_allowed',
+    ],
+  }).handle(async ({ tx, body, kernel, actor, request }) => {
     const dataset = found(await findDataset(tx, body.list_key))
     expectOwn(dataset, tx)
     const adapter = expectAdapter(body.adapter_key)
@@ -159,6 +159,7 @@ export const importRoutes = [
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
+    expectHeadTag(dataset, request.if_match)
     expectHead(dataset, body.expected_head ?? null)
     const upload = await useUpload(tx, body.upload_id)
     const [import_id, job_id] = [uuidv7(), uuidv7()]

@@ -43,20 +43,28 @@ const Options = Type.Unsafe<Record<string, unknown>>({
 })
 const Pointers = listOf(text(200, { pattern: '^(/[^/\\u0000]+)+$' }), 50, { uniqueItems: true })
 
-export const PreviewOrder = closed({
-  type_key: Type.Optional(Slug({ description: 'Validate against this type; the adapter’s own when absent.' })),
-  upload_id: Type.Optional(Id()),
-  text: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 500_000,
-      pattern: '^[^\\u0000]*$',
-      description: 'A sample instead of an upload.',
-    }),
-  ),
-  options: Type.Optional(Options),
-  limit: Type.Optional(integer(1, 100, { default: 20 })),
-})
+export const PreviewOrder = closed(
+  {
+    type_key: Type.Optional(Slug({ description: 'Validate against this type; the adapter’s own when absent.' })),
+    upload_id: Type.Optional(Id()),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500_000,
+        pattern: '^[^\\u0000]*$',
+        description: 'A sample instead of an upload.',
+      }),
+    ),
+    options: Type.Optional(Options),
+    limit: Type.Optional(integer(1, 100, { default: 20 })),
+  },
+  {
+    oneOf: [
+      { type: 'object', required: ['upload_id'], properties: { upload_id: {} } },
+      { type: 'object', required: ['text'], properties: { text: {} } },
+    ],
+  },
+)
 export const PreviewReply = closed(
   {
     rows: Count,

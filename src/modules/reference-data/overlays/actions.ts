@@ -71,7 +71,10 @@ export async function expectSound(
       add(index, '/value', op === 'remove' ? 'is not taken by remove' : 'is required')
     if (seen.has(change.key)) add(index, '/key', 'stands more than once')
     seen.add(change.key)
-    if (op === 'merge' && base === undefined) add(index, '/key', 'names no entry of the shared list to merge into')
+    if (op === 'merge' && base === undefined) {
+      add(index, '/key', 'names no entry of the shared list to merge into')
+      return
+    }
     const fault = policyFault(shared.overlay_policy, type.definition, base, effective)
     if (fault) add(index, '', fault)
   })
@@ -93,7 +96,7 @@ export async function expectSound(
     })
   }
   if (faults.length > 0) {
-    fail('validation_failed', { detail: `${faults.length} faults in the overlay.`, errors: faults.slice(0, 50) })
+    fail('type_violation', { detail: `${faults.length} faults in the overlay.`, errors: faults.slice(0, 50) })
   }
 }
 

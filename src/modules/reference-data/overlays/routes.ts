@@ -8,13 +8,16 @@ import type { OverlayEntry } from '../../../registry/overlay.ts'
 import { findInForce, insertActivation, lockActivations } from '../activations/queries.ts'
 import { RevokeQuery } from '../activations/schema.ts'
 import { shown as shownList } from '../resolve/actions.ts'
+import { resolveLists } from '../resolve/queries.ts'
 import { ListKeyParams } from '../schema.ts'
 import { baseOf, examine, expectSound, layAll, type Operation, publishOverlay } from './actions.ts'
 import { OverlayOrder, OverlayView, RebaseOrder, RebaseReply } from './schema.ts'
 
+/** A proposal was checked against the base as it was, so it is bound to that as well. */
 const headOfOverlay = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-  const list_key = params['list_key'] as string
-  return (await findInForce(tx, 'list', list_key, 'overlay'))?.activation_id ?? 'none'
+  const clocks = { valid_at: null, known_at: null }
+  const [now] = await resolveLists(tx, [params['list_key'] as string], clocks)
+  return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
 }
 
 async function view(kernel: Parameters<typeof examine>[0], tx: Tx, list_key: string) {
@@ -52,7 +55,7 @@ export const overlayRoutes = [
   }).handle(async ({ tx, params, kernel }) => view(kernel, tx, params.list_key)),
 
   tenantRoute('PUT /reference-data/datasets/:list_key/overlay', {
-    id: 'putOverlay',
+    id: 'updateOverlay',
     summary: 'Replace the overlay: put, merge or remove entries of a shared list, as its policy allows',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'write',
@@ -60,7 +63,7 @@ export const overlayRoutes = [
     body: OverlayOrder,
     reply: [200, OverlayView],
     governed: { action: 'overlay', head: headOfOverlay },
-    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
+    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'type_violation', 'content_corrupt'],
     before: async ({ params, body, kernel, actor }) => {
       const operations = body.entries as Operation[]
       const { laid, ground } = await kernel.transactions.read(
@@ -126,8 +129,13 @@ export const overlayRoutes = [
     params: ListKeyParams,
     body: RebaseOrder,
     reply: [200, RebaseReply],
+    governed: {
+      action: 'overlay',
+      head: headOfOverlay,
+      unless: (body) => (body as { apply?: boolean } | undefined)?.apply !== true,
+    },
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
-  }).handle(async ({ tx, params, body, kernel, audit }) => {
+  }).handle(async ({ tx, params, body, kernel, audit, request }) => {
     const { version, laid, conflicts, ...ground } = await examine(kernel, tx, params.list_key)
     if (!version) return fail('not_found', 'There is no overlay in force.')
     const resolutions = body.resolutions ?? {}
@@ -165,6 +173,7 @@ export const overlayRoutes = [
       mode: version.base_version === null ? 'follow' : 'pinned',
       origin: 'rebase',
       reason: body.reason ?? 'Rebased.',
+      cr_id: request.approves,
     })
     audit.configuration(
       { overlay: version.version },

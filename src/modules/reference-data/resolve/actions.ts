@@ -116,7 +116,12 @@ export async function lookUp(
 export async function wholeList(kernel: Kernel, tx: Tx, pointer: Pointer): Promise<Content | null> {
   if (pointer.data_bytes > WHOLE_LIST_BYTES) return null
   const cache = cacheOf(kernel)
-  const id = `${tx.tenant_id}:${pointer.dataset_id}:${pointer.content_hash}:${pointer.overlay_hash ?? ''}:${pointer.overlay_policy}`
+  // What an overlay makes of a list depends on more than its content: on the policy, and on the base version it is pinned to.
+  const over =
+    pointer.overlay_version === null
+      ? ''
+      : `:${pointer.version}:${pointer.overlay_dataset_id}:${pointer.overlay_version}:${pointer.overlay_policy}`
+  const id = `${tx.tenant_id}:${pointer.dataset_id}:${pointer.content_hash}${over}`
   const known = cache.get(id)
   if (known) return known
   const base = await load(tx, {

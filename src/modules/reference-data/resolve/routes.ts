@@ -60,20 +60,21 @@ export const resolveRoutes = [
     id: 'resolveEntry',
     summary: 'What the list in force says of one key; keeps no receipt',
     roles: everyone,
-    tx: 'read',
+    tx: 'self',
     params: ListKeyParams,
     query: EntryAtQuery,
     reply: [200, EntryAt],
     cacheable: true,
     headers: ({ list, key, entry }) => etagOf(list, key, entry),
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
-  }).handle(async ({ tx, params, query, kernel }) => {
-    const clocks = { valid_at: query.valid_at ?? null, known_at: query.known_at ?? null }
-    const [pointer] = expectInForce(await resolveLists(tx, [params.list_key], clocks), [params.list_key])
-    const list = pointer ?? fail('not_found')
-    const entries = await lookUp(kernel, tx, list, [query.key])
-    return { list: shown(list), key: query.key, entry: entries.get(query.key) ?? null }
-  }),
+  }).handle(async ({ params, query, kernel, read, write }) =>
+    (isRecent(query.known_at) ? write : read)(async (tx) => {
+      const [pointer] = await resolve(tx, [params.list_key], query)
+      const list = pointer ?? fail('not_found')
+      const entries = await lookUp(kernel, tx, list, [query.key])
+      return { list: shown(list), key: query.key, entry: entries.get(query.key) ?? null }
+    }),
+  ),
 
   tenantRoute('POST /reference-data/resolve', {
     id: 'resolveLists',
@@ -109,7 +110,7 @@ export const resolveRoutes = [
   }),
 
   tenantRoute('POST /reference-data/lookup', {
-    id: 'lookUp',
+    id: 'lookUpEntries',
     summary: 'Look values up in the lists in force, and keep the receipt',
     roles: everyone,
     tx: 'write',

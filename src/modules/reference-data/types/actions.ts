@@ -51,7 +51,10 @@ export async function expectUsable(kernel: Kernel, definition: TypeDefinition, s
     detail: message,
     keyword: code,
   }))
-  fail('validation_failed', { detail: `The type has ${faults.length} fault${faults.length === 1 ? '' : 's'}.`, errors })
+  fail('definition_invalid', {
+    detail: `The type has ${faults.length} fault${faults.length === 1 ? '' : 's'}.`,
+    errors,
+  })
 }
 
 export interface TypeBreak {
@@ -101,6 +104,6 @@ export async function breaksOf(
 
 /** A type that cannot be run within its limits is a fault of the type, not of the server. */
 export function failUnusable(error: unknown): never {
-  if (error instanceof TypeUnusable) fail('validation_failed', { detail: error.message })
+  if (error instanceof TypeUnusable) fail('definition_invalid', { detail: error.message })
   throw error
 }

@@ -58,7 +58,7 @@ export const typeRoutes = [
     governed: { action: 'types', head: headOfType },
     location: (type) => `/reference-data/types/${type.type_key}`,
     links: { getDatasetType: { type_key: 'type_key' } },
-    problems: ['duplicate', 'list_key_reserved'],
+    problems: ['duplicate', 'list_key_reserved', 'definition_invalid'],
     before: ({ body, kernel, request }) =>
       expectUsable(
         kernel,
@@ -68,11 +68,7 @@ export const typeRoutes = [
   }).handle(async ({ tx, body, audit }) => {
     await lockType(tx, body.type_key)
     const existing = await findType(tx, body.type_key)
-    if (existing)
-      fail(
-        existing.tenant_id === tx.tenant_id ? 'duplicate' : 'list_key_reserved',
-        `The type ${body.type_key} exists already.`,
-      )
+    if (existing) fail(existing.tenant_id === tx.tenant_id ? 'duplicate' : 'list_key_reserved')
     const definition = contentOf(body)
     const type = found(
       await insertType(tx, {
@@ -125,7 +121,7 @@ export const typeRoutes = [
     reply: [201, DatasetType],
     governed: { action: 'types', head: headOfType },
     location: (type) => `/reference-data/types/${type.type_key}`,
-    problems: ['not_found', 'type_incompatible', 'transition_not_allowed'],
+    problems: ['not_found', 'type_incompatible', 'definition_invalid', 'transition_not_allowed'],
     before: async ({ params, body, kernel, actor, request }) => {
       const next = { type_key: params.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition
       await expectUsable(kernel, next, request.signal)
@@ -165,12 +161,13 @@ export const typeRoutes = [
   tenantRoute('POST /reference-data/types/:type_key/validate', {
     id: 'validateEntries',
     summary: 'Validate entries against a type and get every violation; nothing is stored',
+    stores_nothing: true,
     roles: ['policy_editor', 'compliance_officer', 'service'],
     tx: 'self',
     params: TypeParams,
     body: Validation,
     reply: [200, ValidationReport],
-    problems: ['not_found', 'source_invalid'],
+    problems: ['not_found', 'definition_invalid'],
   }).handle(async ({ params, body, read, kernel }) => {
     const type = found(await read((tx) => findType(tx, params.type_key, body.type_version ?? null)))
     const { rejects, totals } = await prepareEntries(kernel, type, body.data)

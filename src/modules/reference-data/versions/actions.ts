@@ -105,7 +105,13 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
 
 export function expectHead(dataset: DatasetRow, expected: number | null): void {
   if (expected === null || expected === dataset.head_version) return
-  fail('precondition_failed', `The newest version of ${dataset.list_key} is ${dataset.head_version}, not ${expected}.`)
+  fail('head_moved', `The newest version is ${dataset.head_version}, not ${expected}.`)
+}
+
+/** The same by If-Match, whose ETag is the number of the newest version. */
+export function expectHeadTag(dataset: DatasetRow, if_match: readonly string[] | '*' | undefined): void {
+  if (if_match === undefined || if_match === '*' || if_match.includes(`"${dataset.head_version}"`)) return
+  fail('precondition_failed')
 }
 
 export const closeGates = (gates: readonly Gate[]): never =>

@@ -12,7 +12,7 @@ import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findType } from '../types/queries.ts'
-import { copyStaged, entriesOf, entryOf, expectHead, publishStaged, treeOf } from './actions.ts'
+import { copyStaged, entriesOf, entryOf, expectHead, expectHeadTag, publishStaged, treeOf } from './actions.ts'
 import {
   countDifferences,
   type DifferenceRow,
@@ -92,7 +92,9 @@ export const versionRoutes = [
   tenantRoute('POST /reference-data/datasets/:list_key/versions', {
     id: 'createDatasetVersion',
     summary: 'Create a version from an inline list, validated against the type',
-    description: 'Creates a version and activates nothing. Larger lists are uploaded and imported.',
+    description:
+      'Creates a version and activates nothing. Larger lists are uploaded and imported. `If-Match` with the number of the ' +
+      'newest version as ETag, or expected_head, refuses when another version came first.',
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
     params: ListKeyParams,
@@ -104,11 +106,13 @@ export const versionRoutes = [
       'not_found',
       'gates_closed',
       'precondition_failed',
+      'head_moved',
+      'type_violation',
+      'definition_invalid',
       'duplicate',
       'transition_not_allowed',
-      'source_invalid',
     ],
-  }).handle(async ({ params, body, read, settle, kernel, actor }) => {
+  }).handle(async ({ params, body, read, settle, kernel, actor, request }) => {
     const { dataset, type } = await read(async (tx) => {
       const row = found(await findDataset(tx, params.list_key))
       expectOwn(row, tx)
@@ -117,11 +121,12 @@ export const versionRoutes = [
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
       fail('role_required', { detail: 'Guards are overridden by a compliance officer.' })
     }
+    expectHeadTag(dataset, request.if_match)
     expectHead(dataset, body.expected_head ?? null)
     const prepared = await prepareEntries(kernel, type, body.data, Object.keys(dataset.guards.min_filled_bps ?? {}))
     if (prepared.rejects.length > 0) {
       const errors = prepared.rejects.slice(0, 50).map(dataFault)
-      fail('validation_failed', {
+      fail('type_violation', {
         detail: `${prepared.totals.rejected} of ${prepared.totals.rows} entries are not valid.`,
         errors,
         members: { totals: prepared.totals.reject_totals },
@@ -356,12 +361,12 @@ export const versionRoutes = [
   }),
 ]
 
-const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
+export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
   row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
   row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
 ]
 
-async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
+export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
   const counts = await countDifferences(tx, dataset, range)
   const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
   const fields = new Map<string, number>()

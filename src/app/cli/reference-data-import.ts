@@ -1,0 +1,337 @@
+/**
+ * `reference-data import FILE --shared`: a file becomes the next version of a list that all tenants share, through the same
+ * reading, checking and publishing as an import by a tenant. All or nothing: a rejected row or a closed gate leaves no trace.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { schemaFault } from '../../kernel/http/validation.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import {
+  countsOf,
+  type DatasetRow,
+  definitionOf,
+  expectHead,
+  findSharedDataset,
+  findType,
+  importRows,
+  insertDataset,
+  type OverlayPolicy,
+  optionsFor,
+  publishStaged,
+  readSource,
+  type TypeRow,
+  type VersionRow,
+} from '../../modules/reference-data/index.ts'
+import type { Adapter } from '../../registry/adapter.ts'
+import { adapters } from '../../registry/adapters/index.ts'
+import type { ImportTotals } from '../../registry/import/order.ts'
+import { type Arguments, type Command, type Invocation, type Terminal, UsageError, wholeNumber } from './command.ts'
+import { nearest } from './help.ts'
+import { HashedFile, RejectReport } from './import-files.ts'
+import {
+  ACTING,
+  type Moment,
+  needList,
+  type PutInForce,
+  putInForce,
+  readMoment,
+  readReason,
+  readScope,
+  recordSharedAct,
+  type SharedLists,
+  standingOf,
+  withSharedLists,
+} from './shared-list.ts'
+
+const REPORT_EVERY_MS = 2000
+const LABEL = /^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
+const LIST_KEY = /^[a-z0-9][a-z0-9_-]{0,99}$/
+const TITLE_MAX = 200
+const overlayPolicies: readonly OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
+
+export const referenceDataImport: Command = {
+  name: 'reference-data import',
+  summary: 'Import a file as the next version of a shared list',
+  about: `
+Every row is checked; one bad row, and nothing is imported. The new version is not in force until it is activated: with
+--activate 24 hours from now, at --at INSTANT, or at once with --now REASON. With --type a list that is not there yet is registered.
+
+Examples:
+  npx probity reference-data import countries.csv --shared --list countries --adapter csv
+  npx probity reference-data import sdn.xml --shared --list sdn --adapter ofac-xml --type sanctioned-party --title 'OFAC SDN'
+  npx probity reference-data import grey.csv --shared --list fatf-lists --adapter csv --activate --now 'Binding tonight'`,
+  options: {
+    ...ACTING,
+    list: { type: 'string', value: 'KEY', about: 'the list' },
+    adapter: { type: 'string', value: 'KEY', about: `how to read the file: ${[...adapters.keys()].sort().join(', ')}` },
+    options: { type: 'string', value: 'JSON', about: 'options of the adapter' },
+    type: { type: 'string', value: 'KEY', about: 'register a new list of this shared type' },
+    title: { type: 'string', value: 'TEXT', about: 'title of the new list' },
+    'overlay-policy': {
+      type: 'string',
+      value: 'POLICY',
+      about: `what tenants may change: ${overlayPolicies.join(', ')}`,
+    },
+    label: { type: 'string', value: 'LABEL', about: 'a name for the version, such as 2026-q4' },
+    note: { type: 'string', value: 'TEXT', about: 'a note that stays with the version' },
+    'expected-head': { type: 'string', value: 'N', about: 'refuse unless this is the newest version; 0 for none' },
+    'on-unchanged': { type: 'string', value: 'WHAT', about: 'publish (default) or skip a file that changes nothing' },
+    'override-guards': { type: 'string', value: 'REASON', about: 'publish although a guard is breached, and why' },
+    rejects: { type: 'string', value: 'FILE', about: 'write all rejected rows there, as NDJSON' },
+    activate: { type: 'boolean', about: 'put the new version in force, 24 hours from now unless told otherwise' },
+    at: { type: 'string', value: 'INSTANT', about: 'with --activate: from when, at least 24 hours ahead' },
+    now: { type: 'string', value: 'REASON', about: 'with --activate: at once, and why it cannot wait' },
+  },
+  positionals: ['FILE'],
+  run: async (invocation) => {
+    const order = readOrder(invocation)
+    const scope = readScope(invocation)
+    return withSharedLists(invocation, scope, (lists) => importShared(lists, order, invocation.terminal))
+  },
+}
+
+interface Order {
+  readonly file: string
+  readonly list_key: string
+  readonly adapter: Adapter
+  readonly options: Record<string, unknown>
+  /** Given when the list may be new. */
+  readonly registers: {
+    readonly type_key: string
+    readonly title: string
+    readonly overlay_policy: OverlayPolicy
+  } | null
+  readonly label: string | null
+  readonly note: string | null
+  readonly expected_head: number | null
+  readonly on_unchanged: 'publish' | 'skip'
+  readonly override_reason: string | null
+  readonly rejects_file: string | null
+  readonly moment: Moment | null
+}
+
+function readOrder(invocation: Invocation): Order {
+  const { args } = invocation
+  readScope(invocation)
+  const [file] = args.positionals as [string]
+  const list_key = args.needed('list')
+  if (!LIST_KEY.test(list_key)) {
+    throw new UsageError('--list must be 1 to 100 lower-case letters, digits, - or _, starting with a letter or digit.')
+  }
+  const adapter = readAdapter(args)
+  const label = args.text('label') ?? null
+  if (label !== null && !LABEL.test(label)) {
+    throw new UsageError('--label must be 1 to 100 letters, digits or . _ - with at least one that is no digit.')
+  }
+  const on_unchanged = args.text('on-unchanged') ?? 'publish'
+  if (on_unchanged !== 'publish' && on_unchanged !== 'skip') throw new UsageError('--on-unchanged is publish or skip.')
+  const head = args.text('expected-head')
+  const override = args.text('override-guards')
+  const note = args.text('note')
+  if (!args.flag('activate') && (args.text('now') ?? args.text('at')) !== undefined) {
+    throw new UsageError('--now and --at go with --activate.')
+  }
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+  return {
+    file,
+    list_key,
+    adapter,
+    options: readOptions(args, adapter),
+    registers: readRegistration(args),
+    label,
+    note: note === undefined ? null : readReason('note', note),
+    expected_head: head === undefined ? null : wholeNumber('expected-head', head, 0, 999_999_999),
+    on_unchanged,
+    override_reason: override === undefined ? null : readReason('override-guards', override),
+    rejects_file: args.text('rejects') ?? null,
+    moment: args.flag('activate') ? readMoment({ args }, note ?? `Import of ${path.basename(file)}.`) : null,
+  }
+}
+
+function readAdapter(args: Arguments): Adapter {
+  const key = args.needed('adapter')
+  const adapter = adapters.get(key)
+  if (adapter) return adapter
+  const keys = [...adapters.keys()].sort()
+  const near = nearest(key, keys)
+  const hint = near ? `did you mean "${near}"?` : `there are ${keys.join(', ')}.`
+  throw new UsageError(`--adapter "${key.slice(0, 100)}" is not known; ${hint}`)
+}
+
+function readOptions(args: Arguments, adapter: Adapter): Record<string, unknown> {
+  const text = args.text('options')
+  if (text === undefined) return {}
+  let options: unknown
+  try {
+    options = JSON.parse(text)
+  } catch {
+    throw new UsageError('--options must be JSON, for example \'{"delimiter": ";"}\'.')
+  }
+  const fault = schemaFault(adapter.options, options)
+  if (fault) throw new UsageError(`--options do not fit the adapter ${adapter.key}: ${fault}.`)
+  return options as Record<string, unknown>
+}
+
+function readRegistration(args: Arguments): Order['registers'] {
+  const type_key = args.text('type')
+  const policy = args.text('overlay-policy') ?? 'none'
+  if (type_key === undefined) {
+    if ((args.text('title') ?? args.text('overlay-policy')) === undefined) return null
+    throw new UsageError('--title and --overlay-policy are for a new list: say its --type too.')
+  }
+  const overlay_policy = overlayPolicies.find((known) => known === policy)
+  if (!overlay_policy) throw new UsageError(`--overlay-policy is one of ${overlayPolicies.join(', ')}.`)
+  const title = args.needed('title').trim()
+  if (title.length === 0 || title.length > TITLE_MAX || /\p{Cc}/u.test(title)) {
+    throw new UsageError(`--title must be 1 to ${TITLE_MAX} characters on one line.`)
+  }
+  return { type_key, title, overlay_policy }
+}
+
+async function importShared(lists: SharedLists, order: Order, terminal: Terminal): Promise<number> {
+  const { list, type } = await lists.read((tx) => findTarget(tx, order))
+  if (list) {
+    expectHead(list, order.expected_head)
+    terminal.note(await lists.read((tx) => standingOf(tx, list)))
+  } else terminal.note(`${order.list_key} is new; it will be registered as a list of ${type.type_key}.`)
+
+  const source = new HashedFile(order.file)
+  const rejects = new RejectReport(order.rejects_file)
+  let reported_ms = Date.now()
+  const definition = definitionOf(type)
+  const outputs = readSource({ script: builtScript }, source.read(), {
+    adapter_key: order.adapter.key,
+    options: optionsFor(order.adapter.key, order.options, definition),
+    type: definition,
+    strict: true,
+    drop: [],
+    hash: [],
+    hash_key: null,
+    filled: Object.keys(list?.guards.min_filled_bps ?? {}),
+  })
+  try {
+    const { version, put } = await importRows<Published>(
+      {
+        outputs,
+        strict: true,
+        onRejects: async (items) => rejects.add(items),
+        onProgress: async (rows) => {
+          if (Date.now() - reported_ms < REPORT_EVERY_MS) return
+          reported_ms = Date.now()
+          terminal.note(`${rows.toLocaleString('en')} rows read`)
+        },
+      },
+      lists.write,
+      (tx, totals) => publish(tx, { order, list, type, totals, source }),
+    )
+    tell(terminal, order, version, put)
+    terminal.note(await lists.read(async (tx) => standingOf(tx, await needList(tx, order.list_key))))
+    return 0
+  } finally {
+    await rejects.tell(terminal)
+  }
+}
+
+/** Worker threads run from scripts beside the bundle. */
+const builtScript = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
+
+async function findTarget(tx: Tx, { list_key, registers }: Order): Promise<{ list: DatasetRow | null; type: TypeRow }> {
+  const list = registers ? ((await findSharedDataset(tx, list_key)) ?? null) : await needList(tx, list_key)
+  if (list && registers) throw new Error(`${list_key} exists already; leave --type, --title and --overlay-policy out.`)
+  if (list?.state === 'archived') throw new Error(`${list_key} is archived.`)
+  const type_key = list?.type_key ?? (registers?.type_key as string)
+  const type = await findType(tx, type_key)
+  if (!type) throw new Error(`There is no shared type "${type_key}"; "reference-data types --shared" lists them.`)
+  return { list, type }
+}
+
+interface Published {
+  readonly version: VersionRow | 'unchanged'
+  readonly put: PutInForce | null
+}
+
+interface Publishing {
+  readonly order: Order
+  readonly list: DatasetRow | null
+  readonly type: TypeRow
+  readonly totals: ImportTotals
+  readonly source: HashedFile
+}
+
+async function publish(tx: Tx, { order, list, type, totals, source }: Publishing): Promise<Published> {
+  const dataset = list ?? (await register(tx, order, type))
+  const provenance = {
+    adapter_key: order.adapter.key,
+    adapter_version: order.adapter.version,
+    options: order.options,
+    source: source.facts(),
+    imported_by: tx.actor,
+    dropped_members: [],
+    hashed_members: [],
+    counts: countsOf(totals),
+  }
+  const version = await publishStaged(tx, {
+    dataset,
+    type,
+    content: {
+      content_hash: totals.root as string,
+      entry_count: totals.accepted,
+      data_bytes: totals.data_bytes,
+      filled: totals.filled,
+    },
+    origin: 'import',
+    provenance,
+    label: order.label,
+    note: order.note,
+    expected_head: order.expected_head,
+    on_unchanged: order.on_unchanged,
+    guards: dataset.guards,
+    override: order.override_reason === null ? null : { by: tx.actor, reason: order.override_reason },
+  })
+  if (version === 'unchanged') return { version, put: null }
+  await recordSharedAct(tx, 'importSharedList', order.list_key, {
+    version: version.version,
+    content_hash: version.content_hash,
+    entry_count: version.entry_count,
+    difference: version.difference,
+    source: provenance.source,
+    override_reason: order.override_reason,
+  })
+  const put = order.moment && (await putInForce(tx, order.list_key, version.version, order.moment))
+  return { version, put }
+}
+
+async function register(tx: Tx, { list_key, registers }: Order, type: TypeRow): Promise<DatasetRow> {
+  const { title, overlay_policy } = registers as NonNullable<Order['registers']>
+  const { tenant_id: type_tenant_id, type_key } = type
+  const list = await insertDataset(tx, {
+    dataset_id: uuidv7(),
+    family: 'list',
+    list_key,
+    role: 'base',
+    type_tenant_id,
+    type_key,
+    title,
+    overlay_policy,
+  })
+  await recordSharedAct(tx, 'registerSharedList', list_key, { type_key, title, overlay_policy })
+  return list as DatasetRow
+}
+
+function tell(terminal: Terminal, order: Order, version: VersionRow | 'unchanged', put: PutInForce | null): void {
+  if (version === 'unchanged') {
+    terminal.out(`${order.list_key} is unchanged; no version was made.`)
+    return
+  }
+  const { added, removed, changed } = version.difference
+  terminal.out(
+    `Version ${version.version} of ${order.list_key}: ${version.entry_count} entries; against the version before ` +
+      `${added} added, ${removed} removed, ${changed} changed. Content hash ${version.content_hash}.`,
+  )
+  terminal.out(
+    put
+      ? `It is in force from ${put.effective_from}.`
+      : `It is not in force: "npx probity reference-data activate --shared --list ${order.list_key} --version ${version.version}" is next.`,
+  )
+}

@@ -1,0 +1,332 @@
+/**
+ * `reference-data list|types|activate|schedule|rollback|diff|withdraw --shared`: the operator's hand on the lists that all
+ * tenants share, through the same functions as the API. Importing has a file of its own.
+ */
+import {
+  findInForce,
+  listDifferences,
+  listPending,
+  listTypes,
+  rollBack,
+  sidesOf,
+  summarise,
+  updateVersionState,
+} from '../../modules/reference-data/index.ts'
+import { changesOf } from '../../registry/content/patch.ts'
+import { type Command, type Invocation, type Option, UsageError, wholeNumber } from './command.ts'
+import {
+  ACTING,
+  changeInForce,
+  listShared,
+  type Moment,
+  needList,
+  needVersion,
+  putInForce,
+  readMoment,
+  readReason,
+  readScope,
+  recordSharedAct,
+  SHARED,
+  standingOf,
+  summaryLine,
+  withSharedLists,
+} from './shared-list.ts'
+import { table } from './table.ts'
+
+const LIST: Option = { type: 'string', value: 'KEY', about: 'the list' }
+const VERSION: Option = { type: 'string', value: 'VERSION', about: 'number or label of the version' }
+const JSON_OUT: Option = { type: 'boolean', about: 'print JSON' }
+const LISTED = 1000
+
+export const referenceDataList: Command = {
+  name: 'reference-data list',
+  summary: 'List the shared lists: newest version, what is in force, what is pending',
+  options: { ...SHARED, json: JSON_OUT },
+  run: async (invocation) => {
+    const scope = readScope(invocation)
+    return withSharedLists(invocation, scope, async ({ read }) => {
+      const lists = await read(listShared)
+      const rows = lists.map(({ list_key, type_key, title, head_version, overlay_policy, state, active, pending }) => ({
+        list_key,
+        type_key,
+        newest: head_version,
+        in_force: (active as { version: number } | null)?.version ?? null,
+        pending: (pending as { version: number; effective_from: string }[])
+          .map(({ version, effective_from }) => `${version} from ${effective_from}`)
+          .join(', '),
+        overlay_policy,
+        state,
+        title,
+      }))
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      return 0
+    })
+  },
+}
+
+export const referenceDataTypes: Command = {
+  name: 'reference-data types',
+  summary: 'List the shared types that a shared list may have',
+  options: { ...SHARED, json: JSON_OUT },
+  run: async (invocation) => {
+    const scope = readScope(invocation)
+    return withSharedLists(invocation, scope, async ({ read }) => {
+      const types = await read((tx) => listTypes(tx, 'own', null, LISTED))
+      const rows = types.map(({ type_key, type_version, definition }) => ({
+        type_key,
+        type_version,
+        key: definition.key_pointers.join(' '),
+        title: definition.title,
+      }))
+      invocation.terminal.out(invocation.args.flag('json') ? JSON.stringify(rows, null, 2) : table(rows))
+      return 0
+    })
+  },
+}
+
+/** Shows what it will change, changes it, and shows how the list stands. */
+async function putVersionInForce(invocation: Invocation, moment: Moment): Promise<number> {
+  const { args, terminal } = invocation
+  const [list_key, wanted] = [args.needed('list'), args.needed('version')]
+  const scope = readScope(invocation)
+  return withSharedLists(invocation, scope, async ({ read, write }) => {
+    const version = await read(async (tx) => {
+      const list = await needList(tx, list_key)
+      const found = await needVersion(tx, list, wanted)
+      terminal.note(await standingOf(tx, list))
+      terminal.note(await changeInForce(tx, list, found.version))
+      return found.version
+    })
+    const made = await write((tx) => putInForce(tx, list_key, version, moment))
+    terminal.out(`Version ${version} of ${list_key} is in force from ${made.effective_from}.`)
+    terminal.note(await read(async (tx) => standingOf(tx, await needList(tx, list_key))))
+    return 0
+  })
+}
+
+export const referenceDataActivate: Command = {
+  name: 'reference-data activate',
+  summary: 'Put a version of a shared list in force, in 24 hours or now',
+  about: `
+Tenants see a shared change coming: it takes effect 24 hours from now, or at once with --now and a reason that all of them can
+read. "reference-data schedule" names a later instant.
+
+Examples:
+  npx probity reference-data activate --shared --list fatf-lists --version 4 --reason 'October plenary'
+  npx probity reference-data activate --shared --list fatf-lists --version 4 --now 'Listed tonight, binding at once'`,
+  options: {
+    ...ACTING,
+    list: LIST,
+    version: VERSION,
+    reason: { type: 'string', value: 'TEXT', about: 'why, for the record' },
+    now: { type: 'string', value: 'REASON', about: 'at once, and why it cannot wait' },
+  },
+  run: async (invocation) => {
+    const { args } = invocation
+    readScope(invocation)
+    args.needed('list')
+    args.needed('version')
+    if (args.text('now') !== undefined && args.text('reason') !== undefined) {
+      throw new UsageError('--now carries the reason itself; leave --reason out.')
+    }
+    return putVersionInForce(invocation, readMoment(invocation))
+  },
+}
+
+export const referenceDataSchedule: Command = {
+  name: 'reference-data schedule',
+  summary: 'Put a version of a shared list in force from an instant on',
+  about: `
+The instant is at least 24 hours ahead. Until then tenants see the version as pending; a rollback revokes it.
+
+Example:
+  npx probity reference-data schedule --shared --list countries --version 2 --at 2027-01-01T00:00:00Z --reason 'ISO newsletter'`,
+  options: {
+    ...ACTING,
+    list: LIST,
+    version: VERSION,
+    at: { type: 'string', value: 'INSTANT', about: 'from when, for example 2027-01-31T06:00:00Z' },
+    reason: { type: 'string', value: 'TEXT', about: 'why, for the record' },
+  },
+  run: async (invocation) => {
+    const { args } = invocation
+    readScope(invocation)
+    for (const name of ['list', 'version', 'at', 'reason']) args.needed(name)
+    return putVersionInForce(invocation, readMoment(invocation))
+  },
+}
+
+export const referenceDataRollback: Command = {
+  name: 'reference-data rollback',
+  summary: 'Put the version before back in force, now, and revoke what is scheduled',
+  about: `
+Takes effect at once, so it needs a reason that all tenants can read. It goes to what was in force before, or to the version
+named with --to. Scheduled activations are revoked unless --keep-scheduled is given.
+
+Example:
+  npx probity reference-data rollback --shared --list fatf-lists --now 'Version 4 lacks a page'`,
+  options: {
+    ...ACTING,
+    list: LIST,
+    now: { type: 'string', value: 'REASON', about: 'why' },
+    to: { type: 'string', value: 'VERSION', about: 'number or label (default: what was in force before)' },
+    'keep-scheduled': { type: 'boolean', about: 'leave scheduled activations as they are' },
+  },
+  run: async (invocation) => {
+    const { args, terminal } = invocation
+    const scope = readScope(invocation)
+    const list_key = args.needed('list')
+    const reason = readReason('now', args.needed('now'))
+    return withSharedLists(invocation, scope, async ({ read, write }) => {
+      const to_version = await read(async (tx) => {
+        const list = await needList(tx, list_key)
+        terminal.note(await standingOf(tx, list))
+        const to = args.text('to')
+        if (to === undefined) return undefined
+        const { version } = await needVersion(tx, list, to)
+        terminal.note(await changeInForce(tx, list, version))
+        return version
+      })
+      const { from, activation, revoked } = await write(async (tx) => {
+        const before = await findInForce(tx, 'list', list_key, 'base')
+        const keep_scheduled = args.flag('keep-scheduled')
+        const made = await rollBack(tx, { list_key, to_version, reason, keep_scheduled })
+        await recordSharedAct(tx, 'rollBackSharedList', list_key, {
+          from: before?.version ?? null,
+          to: made.activation.version,
+          reason,
+          revoked: made.revoked.map(({ version, effective_from }) => ({ version, effective_from })),
+        })
+        return { from: before?.version as number, ...made }
+      })
+      const to = activation.version as number
+      terminal.out(`Version ${to} of ${list_key} is in force again, instead of ${from}.`)
+      for (const { version, effective_from } of revoked) {
+        terminal.out(`Revoked: version ${version} from ${effective_from}.`)
+      }
+      await read(async (tx) => {
+        const list = await needList(tx, list_key)
+        if (from !== to) terminal.note(summaryLine(await summarise(tx, list, { from, to })))
+        terminal.note(await standingOf(tx, list))
+      })
+      return 0
+    })
+  },
+}
+
+export const referenceDataWithdraw: Command = {
+  name: 'reference-data withdraw',
+  summary: 'Withdraw a version of a shared list: readable for ever, never activated again',
+  about: `
+Nothing is deleted and nothing in force changes: a version that is in force stays so until another is activated.
+
+Example:
+  npx probity reference-data withdraw --shared --list fatf-lists --version 4 --reason 'Published with a page missing'`,
+  options: {
+    ...ACTING,
+    list: LIST,
+    version: VERSION,
+    reason: { type: 'string', value: 'TEXT', about: 'why, for the record' },
+  },
+  run: async (invocation) => {
+    const { args, terminal } = invocation
+    const scope = readScope(invocation)
+    const [list_key, wanted] = [args.needed('list'), args.needed('version')]
+    const reason = readReason('reason', args.needed('reason'))
+    return withSharedLists(invocation, scope, async ({ write }) => {
+      const { version, stands } = await write(async (tx) => {
+        const list = await needList(tx, list_key)
+        const found = await needVersion(tx, list, wanted)
+        if (found.state === 'withdrawn')
+          throw new Error(`Version ${found.version} of ${list_key} is withdrawn already.`)
+        const used = [await findInForce(tx, 'list', list_key, 'base'), ...(await listPending(tx, 'list', list_key))]
+        await updateVersionState(tx, list, found.version, 'withdrawn')
+        await recordSharedAct(tx, 'withdrawSharedVersion', list_key, {
+          version: found.version,
+          content_hash: found.content_hash,
+          reason,
+        })
+        return { version: found.version, stands: used.some((one) => one?.version === found.version) }
+      })
+      terminal.out(`Version ${version} of ${list_key} is withdrawn.`)
+      if (stands) terminal.note('It is still in force or scheduled: "reference-data rollback" ends that.')
+      return 0
+    })
+  },
+}
+
+const MAX_SHOWN = 100_000
+
+export const referenceDataDiff: Command = {
+  name: 'reference-data diff',
+  summary: 'Show what differs between two versions of a shared list, key by key',
+  about: `
+Example:
+  npx probity reference-data diff --shared --list fatf-lists --from 3 --to 4`,
+  options: {
+    ...SHARED,
+    list: LIST,
+    from: { type: 'string', value: 'VERSION', about: 'number or label of the one' },
+    to: { type: 'string', value: 'VERSION', about: 'number or label of the other' },
+    limit: { type: 'string', value: 'N', about: 'how many keys to show (default 50; as JSON 10000)' },
+    json: JSON_OUT,
+  },
+  run: async (invocation) => {
+    const { args, terminal } = invocation
+    const scope = readScope(invocation)
+    const [list_key, from, to] = [args.needed('list'), args.needed('from'), args.needed('to')]
+    const asJson = args.flag('json')
+    const limit = wholeNumber('limit', args.text('limit') ?? (asJson ? '10000' : '50'), 1, MAX_SHOWN)
+    return withSharedLists(invocation, scope, async ({ read }) => {
+      const found = await read(async (tx) => {
+        const list = await needList(tx, list_key)
+        const [one, other] = [await needVersion(tx, list, from), await needVersion(tx, list, to)]
+        const range = { from: one.version, to: other.version }
+        const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, limit)
+        return { one, other, range, rows, summary: await summarise(tx, list, range) }
+      })
+      const { one, other, range, summary } = found
+      const items = found.rows.map((row) => {
+        const [before, after] = sidesOf(row)
+        const op = before ? (after ? 'changed' : 'removed') : 'added'
+        return { op, key: row.key, before, after, changes: before && after ? changesOf(before, after) : [] }
+      })
+      const total = summary.added + summary.removed + summary.changed
+      if (asJson) {
+        const hashes = { from_hash: one.content_hash, to_hash: other.content_hash }
+        terminal.out(JSON.stringify({ list_key, ...range, ...hashes, summary, items, total }, null, 2))
+        return 0
+      }
+      terminal.out(`${list_key}, version ${range.from} to ${range.to}: ${summaryLine(summary)}`)
+      if (items.length === 0) return 0
+      terminal.out(
+        table(
+          items.flatMap(({ op, key, before, after, changes }) =>
+            op === 'changed'
+              ? changes.map((change, index) => ({
+                  what: index === 0 ? op : '',
+                  key: index === 0 ? key : '',
+                  field: change.pointer,
+                  before: shortly(change.before),
+                  after: shortly(change.after),
+                }))
+              : [{ what: op, key, field: '', before: shortly(before), after: shortly(after) }],
+          ),
+        ),
+      )
+      if (total > items.length)
+        terminal.note(`${total - items.length} more keys; --limit shows more, --json all fields.`)
+      return 0
+    })
+  },
+}
+
+const MAX_CELL = 60
+
+/** A value in a cell of a table; null as nothing at all. */
+function shortly(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line
+}

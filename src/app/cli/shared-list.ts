@@ -1,0 +1,195 @@
+/**
+ * What the commands on shared lists have in common: who acts, on which list, from when, and that every act stands in the
+ * operator's record in the transaction of the change itself. Shared lists live in the system tenant, written as the steward.
+ */
+import os from 'node:os'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Database, Scope, Tx } from '../../kernel/database/tx.ts'
+import { Problem, problems } from '../../kernel/problem.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import {
+  activate,
+  type DatasetRow,
+  findInForce,
+  findSharedDataset,
+  findVersion,
+  insertOperatorEvent,
+  listDatasets,
+  listPending,
+  summarise,
+  type VersionRow,
+} from '../../modules/reference-data/index.ts'
+import { type Invocation, type Option, UsageError } from './command.ts'
+import { nearest } from './help.ts'
+import { withOperator } from './operator.ts'
+
+export const SHARED: Readonly<Record<string, Option>> = {
+  shared: { type: 'boolean', about: 'required: these are the lists that all tenants share' },
+}
+export const ACTING: Readonly<Record<string, Option>> = {
+  ...SHARED,
+  actor: { type: 'string', value: 'NAME', about: 'who does it, for the record (default: your user name here)' },
+}
+
+/** Tenants see a change coming for at least this long, unless it is made now with a reason. */
+const AHEAD_MS = 24 * 3600 * 1000
+const MAX_REASON = 2000
+const ACTOR = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** The database as this operator may use it here: nothing but the system tenant. */
+export interface SharedLists {
+  readonly scope: Scope
+  read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** Called before anything else, so that a wrong word is told without a database. */
+export function readScope({ args }: Invocation): Scope {
+  if (!args.flag('shared')) {
+    throw new UsageError('Say --shared: lists of a single tenant are changed by that tenant, through the API.')
+  }
+  const name = args.text('actor') ?? userName()
+  if (!ACTOR.test(name)) throw new UsageError('--actor must be 1 to 100 letters, digits or . _ @ -')
+  return { tenant_id: SYSTEM_TENANT, actor: `operator:${name}` }
+}
+
+function userName(): string {
+  try {
+    const { username } = os.userInfo()
+    return ACTOR.test(username) ? username : 'cli'
+  } catch {
+    // A container may run as a user that has no name.
+    return 'cli'
+  }
+}
+
+export const withSharedLists = <T>(
+  invocation: Invocation,
+  scope: Scope,
+  body: (lists: SharedLists) => Promise<T>,
+): Promise<T> =>
+  withOperator(invocation, { name: 'reference-data' }, async ({ guarded }) => {
+    const { steward }: { steward: Database } = guarded
+    try {
+      return await body({
+        scope,
+        read: (work) => steward.read(scope, work),
+        write: (work) => steward.write(scope, work),
+      })
+    } catch (error) {
+      // With a cause it is the database that failed, and the entry says so.
+      if (!(error instanceof Problem) || error.cause) throw error
+      throw new Error(error.extra.detail ?? problems[error.code].advice, { cause: error })
+    }
+  })
+
+export const recordSharedAct = (tx: Tx, operation: string, list_key: string, detail: Record<string, unknown>) =>
+  insertOperatorEvent(tx, { operation, subject: `list:${list_key}`, detail: canonicalJson(detail) })
+
+const LISTED = 1000
+export const listShared = (tx: Tx) =>
+  listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, LISTED)
+
+export async function needList(tx: Tx, list_key: string): Promise<DatasetRow> {
+  const found = await findSharedDataset(tx, list_key)
+  if (found) return found
+  const keys = (await listShared(tx)).map((list) => list.list_key)
+  const near = nearest(list_key, keys)
+  const hint = near ? `; did you mean "${near}"?` : '; "reference-data list --shared" shows them.'
+  throw new Error(`There is no shared list "${list_key.slice(0, 100)}"${hint}`)
+}
+
+/** By number or label. */
+export async function needVersion(tx: Tx, list: DatasetRow, version: string): Promise<VersionRow> {
+  const found = await findVersion(tx, list, version)
+  if (found) return found
+  const there = list.head_version === 0 ? 'it has none yet' : `it has 1 to ${list.head_version}`
+  throw new Error(`${list.list_key} has no version "${version.slice(0, 100)}"; ${there}.`)
+}
+
+/** From when and why, as the command line says it. */
+export interface Moment {
+  /** Null: now. */
+  readonly effective_from: string | null
+  readonly reason: string
+}
+
+export function readMoment({ args }: Pick<Invocation, 'args'>, fallback_reason?: string): Moment {
+  const now = args.text('now')
+  const at = args.text('at')
+  if (now !== undefined) {
+    if (at !== undefined) throw new UsageError('--now and --at exclude each other.')
+    return { effective_from: null, reason: readReason('now', now) }
+  }
+  const reason = readReason('reason', args.text('reason') ?? fallback_reason ?? args.needed('reason'))
+  const earliest_ms = Date.now() + AHEAD_MS
+  if (at === undefined) return { effective_from: new Date(earliest_ms).toISOString(), reason }
+  const at_ms = INSTANT.test(at) ? Date.parse(at) : Number.NaN
+  if (Number.isNaN(at_ms)) throw new UsageError('--at must be an instant such as 2027-01-31T06:00:00Z.')
+  if (at_ms < earliest_ms) {
+    const earliest = new Date(earliest_ms).toISOString()
+    throw new UsageError(
+      `--at must be at least 24 hours ahead (${earliest}), so that tenants see it coming; what cannot wait is done with --now REASON.`,
+    )
+  }
+  return { effective_from: new Date(at_ms).toISOString(), reason }
+}
+
+export function readReason(name: string, text: string): string {
+  const reason = text.trim()
+  if (reason.length === 0 || reason.length > MAX_REASON) {
+    throw new UsageError(`--${name} must say why, in 1 to ${MAX_REASON} characters.`)
+  }
+  return reason
+}
+
+export interface PutInForce {
+  readonly version: number
+  readonly effective_from: string
+}
+
+/** The API's own activation, recorded as the operator's act in the same transaction. */
+export async function putInForce(tx: Tx, list_key: string, version: number, moment: Moment): Promise<PutInForce> {
+  const before = await findInForce(tx, 'list', list_key, 'base')
+  const { effective_from } = await activate(tx, {
+    list_key,
+    version,
+    reason: moment.reason,
+    effective_from: moment.effective_from ?? undefined,
+  })
+  const isNow = moment.effective_from === null
+  await recordSharedAct(tx, isNow ? 'activateSharedVersion' : 'scheduleSharedVersion', list_key, {
+    version,
+    effective_from,
+    reason: moment.reason,
+    in_force: before?.version ?? null,
+  })
+  return { version, effective_from }
+}
+
+/** One line: newest version, what is in force, and what is coming. */
+export async function standingOf(tx: Tx, { list_key, head_version }: DatasetRow): Promise<string> {
+  const in_force = (await findInForce(tx, 'list', list_key, 'base'))?.version ?? 'none'
+  const pending = await listPending(tx, 'list', list_key)
+  const coming = pending.map(({ version, effective_from }) => `version ${version} from ${effective_from}`)
+  return `${list_key}: newest version ${head_version || 'none'}, in force ${in_force}, pending ${coming.join(', ') || 'none'}.`
+}
+
+/** What putting `to` in place of what is in force would change. */
+export async function changeInForce(tx: Tx, list: DatasetRow, to: number): Promise<string> {
+  const from = (await findInForce(tx, 'list', list.list_key, 'base'))?.version
+  if (!from) return `Nothing is in force yet; version ${to} would be the first.`
+  if (from === to) return `Version ${to} is in force already.`
+  return `From version ${from} to ${to}: ${summaryLine(await summarise(tx, list, { from, to }))}`
+}
+
+const SHOWN_FIELDS = 8
+
+type Summary = Awaited<ReturnType<typeof summarise>>
+
+export function summaryLine({ added, removed, changed, fields, exact }: Summary): string {
+  const shown = fields.slice(0, SHOWN_FIELDS).map(({ pointer, changed: times }) => `${pointer} ${times}`)
+  const where = shown.length > 0 ? ` (${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ', …' : ''})` : ''
+  return `${added} added, ${removed} removed, ${changed} changed${where}${exact ? '.' : '; too many to count fields.'}`
+}

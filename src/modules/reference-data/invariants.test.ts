@@ -1,0 +1,337 @@
+/** The promises of the registry, kept by the database itself: plain SQL of a tenant that tries to break each of them. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SHARED_LIST } from '../../../test/support/registry-fixtures.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import type { ActivationRow } from './activations/queries.ts'
+import { plantCanary } from './canary.ts'
+
+const SYSTEM = '00000000-0000-0000-0000-000000000000'
+const OPEN = 9007199254740991
+const ENTRY = `'\\x00'::bytea, '{"code":"canary"}'`
+
+/** What the attempts aim at: a list with a version in force, of this tenant, of another one, and a shared one. */
+interface Ground {
+  readonly tenant: string
+  readonly dataset: string
+  readonly activation: string
+  readonly receipt: string
+  readonly other_tenant: string
+  readonly other_dataset: string
+  readonly shared_dataset: string
+  readonly second_dataset: string
+}
+let w: World
+let g: Ground
+
+const scopeOf = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
+const inside = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
+  w.runtime.database.write(scopeOf(tenant_id), body)
+const idOf = async (tenant_id: string, sql: string): Promise<string> =>
+  (await inside(tenant_id, (tx) => tx.find<{ id: string }>(sql)))?.id as string
+
+async function plantedTenant(): Promise<string> {
+  const tenant_id = await w.makeTenant()
+  await inside(tenant_id, plantCanary)
+  return tenant_id
+}
+
+beforeAll(async () => {
+  w = await world()
+  const [tenant, other_tenant] = [await plantedTenant(), await plantedTenant()]
+  const own = `tenant_id = app.tenant_id() and list_key = 'canary'`
+  const ofShared = `select dataset_id as id from app.dataset where tenant_id = '${SYSTEM}' and list_key = '${SHARED_LIST}'`
+  const second_dataset = uuidv7()
+  await inside(tenant, (tx) =>
+    tx.run(
+      `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by)
+       values ($1, $2, 'list', 'second', 'base', $1, 'canary', 'Second', 'operator:test')`,
+      [tenant, second_dataset],
+    ),
+  )
+  g = {
+    tenant,
+    other_tenant,
+    dataset: await idOf(tenant, `select dataset_id as id from app.dataset where ${own}`),
+    activation: await idOf(tenant, `select activation_id as id from app.activation where ${own}`),
+    receipt: await idOf(tenant, 'select receipt_id as id from app.resolution_receipt'),
+    other_dataset: await idOf(other_tenant, `select dataset_id as id from app.dataset where ${own}`),
+    shared_dataset: await idOf(tenant, ofShared),
+    second_dataset,
+  }
+})
+afterAll(() => w.close())
+
+/** Runs the statements in one transaction: how many rows the last one changed, or the SQLSTATE that refused it. */
+const attempt = (...statements: readonly string[]): Promise<number | string> =>
+  inside(g.tenant, async (tx) => {
+    let count = 0
+    for (const sql of statements) count = await tx.run(sql)
+    return count
+  }).catch((error: { code: string; cause?: { code: string } }) => error.cause?.code ?? error.code)
+
+const IMMUTABLE = 'PB002'
+const OUT_OF_ORDER = 'PB003'
+const NOT_OF_THIS_LIST = 'PB004'
+const PIN_TOO_LONG = 'PB005'
+const NOT_GRANTED = '42501'
+const CHECK = '23514'
+const MISSING = '23503'
+
+const newVersion = (version: number, more: { dataset?: string; created_at?: string; type_tenant?: string } = {}) =>
+  `insert into app.dataset_version (tenant_id, dataset_id, version, type_tenant_id, type_key, type_version, content_hash,
+     content_changed, entry_count, data_bytes, origin, provenance, difference, created_by, created_at)
+   values ('${g.tenant}', '${more.dataset ?? g.dataset}', ${version}, '${more.type_tenant ?? g.tenant}', 'canary', 1, repeat('a', 64),
+     true, 1, 17, 'inline', '{}', '{}', 'operator:test', ${more.created_at ?? 'now()'})`
+const newEntry = (key: string, v_from: number, v_to: number = OPEN) =>
+  `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, v_to, hash, data)
+   values ('${g.tenant}', '${g.dataset}', '${key}', ${v_from}, ${v_to}, ${ENTRY})`
+const publishing = (version: number) => `select set_config('app.publishing', '${g.dataset}:${version}', true)`
+
+interface Said {
+  readonly kind?: string
+  readonly layer?: string
+  readonly list_key?: string
+  readonly of?: readonly [tenant: string, dataset: string]
+  readonly version?: number
+  readonly expires_at?: string
+}
+const say = (said: Said = {}, more = '') => {
+  const [tenant, dataset] = said.of ?? [g.tenant, g.dataset]
+  return `insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id, dataset_id,
+     version, effective_from, expires_at, reason, actor, seq, recorded_at, retroactive, prev_hash, hash${more && ', revoked_at, revoked_by'})
+   values ('${g.tenant}', gen_random_uuid(), 'list', '${said.list_key ?? 'canary'}', '${said.layer ?? 'base'}',
+     '${said.kind ?? 'activate'}', '${tenant}', '${dataset}', ${said.version ?? 1}, null, ${said.expires_at ?? 'null'}, 'x',
+     'operator:test', 77, '2001-01-01', true, repeat('0', 64), repeat('f', 64)${more && `, ${more}`})`
+}
+const pin = (days: number) =>
+  say({
+    kind: 'pin',
+    list_key: SHARED_LIST,
+    of: [SYSTEM, g.shared_dataset],
+    expires_at: `now() + interval '${days} days'`,
+  })
+
+const attempts: readonly [title: string, refused_with: string, statements: () => string[]][] = [
+  ['change a type', NOT_GRANTED, () => [`update app.dataset_type set definition = '{}'`]],
+  ['remove a type', NOT_GRANTED, () => ['delete from app.dataset_type']],
+  ['rename a list', IMMUTABLE, () => [`update app.dataset set list_key = 'x' where list_key = 'canary'`]],
+  ['give a list another type', IMMUTABLE, () => [`update app.dataset set type_key = 'x' where list_key = 'canary'`]],
+  ['move the head', IMMUTABLE, () => [`update app.dataset set head_version = 7 where list_key = 'canary'`]],
+  ['remove a list', NOT_GRANTED, () => ['delete from app.dataset']],
+  ['leave a gap between versions', OUT_OF_ORDER, () => [newVersion(3)]],
+  ['publish a number twice', OUT_OF_ORDER, () => [newVersion(1)]],
+  ['change a version', IMMUTABLE, () => [`update app.dataset_version set note = 'other'`]],
+  ['change what a version holds', IMMUTABLE, () => [`update app.dataset_version set content_hash = repeat('b', 64)`]],
+  [
+    'bring a deprecated version back',
+    IMMUTABLE,
+    () => [
+      `update app.dataset_version set state = 'deprecated'`,
+      `update app.dataset_version set state = 'published' where state = 'deprecated'`,
+    ],
+  ],
+  [
+    'bring a withdrawn version back',
+    IMMUTABLE,
+    () => [
+      `update app.dataset_version set state = 'withdrawn'`,
+      `update app.dataset_version set state = 'deprecated' where state = 'withdrawn'`,
+    ],
+  ],
+  ['remove a version', NOT_GRANTED, () => ['delete from app.dataset_version']],
+  ['write an entry outside publishing', IMMUTABLE, () => [newEntry('new', 1)]],
+  ['write an entry by claiming to publish', IMMUTABLE, () => [publishing(1), newEntry('new', 1)]],
+  ['write an entry of an old version while publishing', IMMUTABLE, () => [newVersion(2), newEntry('new', 1)]],
+  [
+    'write an entry of an old version by claiming it while publishing',
+    IMMUTABLE,
+    () => [newVersion(2), publishing(1), newEntry('new', 1)],
+  ],
+  ['write an entry that ends later', IMMUTABLE, () => [newVersion(2), newEntry('new', 2, 9)]],
+  ['close an entry outside publishing', IMMUTABLE, () => ['update app.dataset_entry set v_to = 2']],
+  [
+    'close an entry by claiming to publish',
+    IMMUTABLE,
+    () => [publishing(1), `update app.dataset_entry set v_to = 2 where dataset_id = '${g.dataset}'`],
+  ],
+  [
+    'close an entry for another version than the one published',
+    IMMUTABLE,
+    () => [newVersion(2), `update app.dataset_entry set v_to = 3 where dataset_id = '${g.dataset}'`],
+  ],
+  [
+    'change an entry while publishing',
+    IMMUTABLE,
+    () => [newVersion(2), `update app.dataset_entry set v_to = 2, data = '{}' where dataset_id = '${g.dataset}'`],
+  ],
+  ['remove an entry', NOT_GRANTED, () => ['delete from app.dataset_entry']],
+  ['change an activation', IMMUTABLE, () => ['update app.activation set version = 2']],
+  [
+    'change an activation while revoking it',
+    IMMUTABLE,
+    () => [`update app.activation set revoked_at = now(), revoked_by = 'x', reason = 'other'`],
+  ],
+  ['revoke as nobody', IMMUTABLE, () => ['update app.activation set revoked_at = now()']],
+  [
+    'revoke twice',
+    IMMUTABLE,
+    () => Array(2).fill(`update app.activation set revoked_at = now(), revoked_by = 'operator:test'`),
+  ],
+  ['remove an activation', NOT_GRANTED, () => ['delete from app.activation']],
+  ['activate a version that is not there', NOT_OF_THIS_LIST, () => [say({ version: 9 })]],
+  ['activate a version of another list', NOT_OF_THIS_LIST, () => [say({ list_key: 'second' })]],
+  ['activate a list as an overlay', NOT_OF_THIS_LIST, () => [say({ layer: 'overlay', kind: 'overlay' })]],
+  [
+    'activate in the layer of overlays',
+    CHECK,
+    () => [say({ layer: 'overlay', kind: 'unpin' }).replace(/'[^']+', '[^']+', 1/, 'null, null, null')],
+  ],
+  [
+    'activate a withdrawn version',
+    NOT_OF_THIS_LIST,
+    () => [`update app.dataset_version set state = 'withdrawn'`, say()],
+  ],
+  ['activate a list of another tenant', NOT_OF_THIS_LIST, () => [say({ of: [g.other_tenant, g.other_dataset] })]],
+  [
+    'activate a shared list instead of pinning it',
+    CHECK,
+    () => [say({ list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
+  ],
+  ['pin a tighten-only list for 91 days', PIN_TOO_LONG, () => [pin(91)]],
+  [
+    'pin a tighten-only list for ever',
+    PIN_TOO_LONG,
+    () => [say({ kind: 'pin', list_key: SHARED_LIST, of: [SYSTEM, g.shared_dataset] })],
+  ],
+  ['publish a version of another tenant’s list', OUT_OF_ORDER, () => [newVersion(2, { dataset: g.other_dataset })]],
+  ['use another tenant’s type', CHECK, () => [newVersion(2, { type_tenant: g.other_tenant })]],
+  ['use a shared type that is not there', MISSING, () => [newVersion(2, { type_tenant: SYSTEM })]],
+  [
+    'lay an overlay over another tenant’s list',
+    CHECK,
+    () => [
+      `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, base_tenant_id, base_dataset_id, type_tenant_id, type_key,
+         title, created_by)
+       values ('${g.tenant}', gen_random_uuid(), 'list', 'x', 'overlay', '${g.other_tenant}', '${g.other_dataset}', '${g.tenant}',
+         'canary', 'x', 'operator:test')`,
+    ],
+  ],
+  ['change a receipt', NOT_GRANTED, () => [`update app.resolution_receipt set consumer = 'x'`]],
+  ['remove a receipt', NOT_GRANTED, () => ['delete from app.resolution_receipt']],
+  [
+    'write into the ledger of seeds',
+    NOT_GRANTED,
+    () => [`insert into app.seed_ledger values ('${SYSTEM}', 'x', 'x', 1, 'applied')`],
+  ],
+  ['change what the operator did', NOT_GRANTED, () => [`update app.operator_event set actor = 'x'`]],
+]
+
+describe('a tenant cannot', () => {
+  test.each(attempts)('%s', async (_title, refused_with, statements) => {
+    expect(await attempt(...statements())).toBe(refused_with)
+  })
+
+  test.each([
+    ['dataset_type', `'${SYSTEM}', 'x', 1, '{}', repeat('a', 64), 'none', now(), 'x'`],
+    [
+      'dataset_import',
+      `'${SYSTEM}', gen_random_uuid(), gen_random_uuid(), 'x', null, null, 'x', 1, '{}', '{}', '{}', 'queued', '{}', '[]', '[]', '[]',
+       null, now(), 'x', null`,
+    ],
+  ])('make a shared row of %s', async (table, values) => {
+    expect(await attempt(`insert into app.${table} values (${values})`)).toBe(NOT_GRANTED)
+  })
+
+  test.each(['dataset', 'dataset_version', 'dataset_entry', 'activation', 'dataset_import'])(
+    'change a shared row of %s',
+    async (table) => {
+      const touched = await attempt(`update app.${table} set tenant_id = tenant_id where tenant_id = '${SYSTEM}'`)
+      expect([0, IMMUTABLE]).toContain(touched)
+    },
+  )
+})
+
+describe('the database gives', () => {
+  test('the first version the number 1, whatever the list was registered with', async () => {
+    const dataset = uuidv7()
+    const register = `insert into app.dataset (tenant_id, dataset_id, family, list_key, role, type_tenant_id, type_key, title, created_by,
+        head_version) values ('${g.tenant}', '${dataset}', 'list', 'forged', 'base', '${g.tenant}', 'canary', 'x', 'operator:test', 5)`
+    expect(await attempt(register, newVersion(6, { dataset }))).toBe(OUT_OF_ORDER)
+    expect(await attempt(register, newVersion(1, { dataset }))).toBe(1)
+  })
+
+  test('each version the time of its transaction, so that no other one can write its entries', async () => {
+    const dataset = g.second_dataset
+    expect(await attempt(newVersion(1, { dataset, created_at: `'2090-01-01'` }))).toBe(1)
+    expect(await attempt(`update app.dataset_version set state = 'deprecated' where created_at > now()`)).toBe(0)
+  })
+
+  test('each activation its number, time and hash, and none is born revoked', async () => {
+    const before = await timeline()
+    expect(await attempt(say({}, `'2090-01-01', 'operator:test'`))).toBe(1)
+    const after = await timeline()
+    const made = after.at(-1) as ActivationRow
+    expect(after).toHaveLength(before.length + 1)
+    expect(made).toMatchObject({ seq: after.length, revoked_at: null, revoked_by: null, retroactive: false })
+    expect(made.recorded_at > (before.at(-1) as ActivationRow).recorded_at).toBe(true)
+    expect(made.effective_from).toBe(made.recorded_at)
+  })
+
+  test('revocations a time of their own, after everything said before', async () => {
+    expect(await attempt(say())).toBe(1)
+    const { activation_id, recorded_at } = (await timeline()).at(-1) as ActivationRow
+    const forged = `update app.activation set revoked_at = '2001-01-01', revoked_by = 'operator:test'`
+    expect(await attempt(`${forged} where activation_id = '${activation_id}'`)).toBe(1)
+    const revoked = (await timeline()).at(-1) as ActivationRow
+    expect((revoked.revoked_at as string) > recorded_at).toBe(true)
+  })
+
+  test('a chain of hashes anybody can follow', async () => {
+    for (let count = 0; count < 5; count++) expect(await attempt(say())).toBe(1)
+    const rows = await timeline()
+    expect(rows.length).toBeGreaterThan(5)
+    expect(brokenLink(rows)).toBeNull()
+    const forged = rows.map((row, index) => (index === 2 ? { ...row, reason: 'another' } : row))
+    expect(brokenLink(forged)).toBe(3)
+    expect(brokenLink(rows.filter(({ seq }) => seq !== 2))).toBe(3)
+  })
+})
+
+const timeline = () =>
+  inside(g.tenant, (tx) =>
+    tx.query<ActivationRow>(`select * from app.activation where tenant_id = $1 and list_key = 'canary' order by seq`, [
+      g.tenant,
+    ]),
+  )
+
+/** The number of the first activation that does not follow from the one before it, computed without the database. */
+function brokenLink(rows: readonly ActivationRow[]): number | null {
+  let prev_hash = '0'.repeat(64)
+  for (const row of rows) {
+    const said = [
+      prev_hash,
+      g.tenant,
+      'list',
+      row.list_key,
+      row.layer,
+      row.seq,
+      row.kind,
+      row.dataset_tenant_id,
+      row.dataset_id,
+      row.version,
+      row.effective_from,
+      row.expires_at,
+      row.recorded_at,
+      row.reason,
+      row.actor,
+    ]
+    const text = `[${said.map((value) => JSON.stringify(value)).join(', ')}]`
+    const hash = createHash('sha256').update(text).digest('hex')
+    if (row.prev_hash !== prev_hash || row.hash !== hash) return row.seq
+    prev_hash = hash
+  }
+  return null
+}
