@@ -18,6 +18,8 @@ export type RoleName = 'app' | 'worker'
 export interface BenchDatabases {
   walled(role: RoleName): pg.PoolConfig
   open(role: RoleName): pg.PoolConfig
+  /** Runs statements in the walled database as its administrator. */
+  administer(sql: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -73,7 +75,12 @@ export async function startDatabases(projectRoot: string): Promise<BenchDatabase
     await stop()
     throw error
   }
-  return { walled: (role) => as(role, WALLED), open: (role) => as(role, OPEN), stop }
+  return {
+    walled: (role) => as(role, WALLED),
+    open: (role) => as(role, OPEN),
+    administer: (sql) => asAdministrator(WALLED, sql),
+    stop,
+  }
 }
 
 async function plant(as: (role: 'app' | 'steward') => pg.PoolConfig, project_root: string): Promise<void> {

@@ -15,6 +15,7 @@ import { measureRecovery, measureThroughput } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
 import { postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
+import { type Comparison, type MeasuredList, measureRegistry, registryTable, whole } from './registry.ts'
 import { type LoadOrder, type LoadResult, rawRequest, UNIQUE } from './request.ts'
 import { figures, type Measured, plain, type Ratio, type Round, ratios } from './table.ts'
 
@@ -24,6 +25,8 @@ const { values: given } = parseArgs({
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string' },
+    /** The registry with a list of a million entries as well. */
+    large: { type: 'boolean', default: false },
     /** A .build/bench/kernel.mjs of another state of the sources, to be measured in the same rounds. */
     against: { type: 'string' },
     profile: { type: 'string' },
@@ -251,23 +254,89 @@ async function measureJobs(databases: BenchDatabases): Promise<string> {
   )
 }
 
+const REGISTRY_SIZES = given.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
+
+/** In the database first, then over HTTP beside the one-row tenant read of the same server. */
+async function measureRegistryRows(databases: BenchDatabases): Promise<string> {
+  const [caller] = callers as [(typeof callers)[number]]
+  const { comparisons, lists } = await measureRegistry(databases, caller.tenant_id, REGISTRY_SIZES, say)
+  return registryTable([...comparisons, ...(await measureResolution(databases, caller, lists))], plain)
+}
+
+async function measureResolution(
+  databases: BenchDatabases,
+  caller: (typeof callers)[number],
+  lists: readonly MeasuredList[],
+): Promise<Comparison[]> {
+  const order: KernelOrder = {
+    app: databases.walled('app'),
+    worker: databases.walled('worker'),
+    master_key_hex: MASTER_KEY_HEX,
+    callers: [caller],
+  }
+  const server = await start<KernelFacts>('registry', 'kernel', order)
+  const get = (url: string) => rawRequest('GET', url, bearer(server.facts.tokens[0] as string))
+  const row = (id: string, label: string, requests: readonly string[]): Row => ({
+    id,
+    label,
+    server,
+    rounds: [],
+    requests,
+    expected_status: 200,
+  })
+  const read = row('tenant-read', 'tenant read', [get(`/api/users/${caller.user_id}`)])
+  const compared = lists.flatMap(({ list_key, entries, keys }) => {
+    const url = `/api/reference-data/resolve/${list_key}`
+    return [
+      { entries, row: row('resolve', 'resolve a list, over HTTP', [get(url)]), aim: 0.8, floor: 0.8 },
+      {
+        entries,
+        row: row(
+          'look-up',
+          'resolve a list and look a key up, over HTTP',
+          keys.map((key) => get(`${url}/entry?key=${key}`)),
+        ),
+      },
+    ]
+  })
+  const rows = [read, ...compared.map((each) => each.row)]
+  for (const each of rows) await measure(each, FIRST_WARMUP_MS, false)
+  for (let round = 0; round < rounds; round++) {
+    for (const each of round % 2 === 0 ? rows : rows.toReversed()) await measure(each, WARMUP_MS, true)
+  }
+  await server.stop()
+  const rateOf = ({ rounds: of }: Row) => median(of.map(({ per_second }) => per_second))
+  return compared.map(({ entries, row: measured, ...wanted }) => ({
+    what: measured.label,
+    entries,
+    ours: `${whole(rateOf(measured))}/s`,
+    beside: `tenant read ${whole(rateOf(read))}/s`,
+    ratio: median(measured.rounds.map((round, n) => round.per_second / (read.rounds[n]?.per_second as number))),
+    ...wanted,
+  }))
+}
+
 const databases = await startDatabases(projectRoot)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void databases.stop().finally(() => process.exit(1)))
 }
 try {
-  const all = await startRows(databases)
   const chosen = given.only?.split(',')
-  const rows = all.filter((row) => !chosen || chosen.includes(row.id))
+  const wants = (id: string) => !chosen || chosen.includes(id)
+  const all = chosen?.every((id) => id === 'registry' || id === 'jobs') ? [] : await startRows(databases)
+  const rows = all.filter((row) => wants(row.id))
   for (const row of rows) await measure(row, FIRST_WARMUP_MS, false)
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; rows.length > 0 && round < rounds; round++) {
     say(`round ${round + 1} of ${rounds}`)
     // There and back again: what drifts during a run does not favour the same row every time.
     for (const row of round % 2 === 0 ? rows : rows.toReversed()) await measure(row, WARMUP_MS, true)
   }
   for (const child of children) await child.stop()
-  const jobs = !chosen || chosen.includes('jobs') ? await measureJobs(databases) : undefined
-  const text = [figures(all), ratios(wantedRatios(all)), ...(jobs ? [jobs] : [])].join('\n\n')
+  const text = [
+    ...(all.length > 0 ? [figures(all), ratios(wantedRatios(all))] : []),
+    ...(wants('jobs') ? [await measureJobs(databases)] : []),
+    ...(wants('registry') ? [await measureRegistryRows(databases)] : []),
+  ].join('\n\n')
   process.stdout.write(`${text}\n`)
   if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${text}\n`)
 } finally {

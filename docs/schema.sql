@@ -44,6 +44,9 @@ begin
                               last.revoked_at + interval '1 microsecond');
   new.effective_from := coalesce(new.effective_from, new.recorded_at);
   new.retroactive := new.effective_from < new.recorded_at;
+  new.revoked_at := null;
+  new.revoked_by := null;
+  new.revoke_reason := null;
   new.prev_hash := coalesce(last.hash, repeat('0', 64));
   new.hash := encode(sha256(convert_to(jsonb_build_array(new.prev_hash, new.tenant_id, new.family, new.list_key, new.layer,
     new.seq, new.kind, new.dataset_tenant_id, new.dataset_id, new.version,
@@ -72,11 +75,30 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.expect_publishing()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  publishing constant text := nullif(current_setting('app.publishing', true), '');
+begin
+  if not exists (select 1 from app.dataset_version
+                  where tenant_id = app.tenant_id() and dataset_id = split_part(publishing, ':', 1)::uuid
+                    and version = split_part(publishing, ':', 2)::bigint and created_at = now()) then
+    raise exception 'entries are written while their version is published' using errcode = 'PB002';
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_dataset()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'INSERT' then
+    new.head_version := 0;
+    return new;
+  end if;
   if (new.tenant_id, new.dataset_id, new.family, new.list_key, new.role, new.base_tenant_id, new.base_dataset_id,
       new.type_tenant_id, new.type_key)
      is distinct from (old.tenant_id, old.dataset_id, old.family, old.list_key, old.role, old.base_tenant_id,
@@ -112,6 +134,7 @@ begin
   if not found then
     raise exception 'version % does not follow the head', new.version using errcode = 'PB003';
   end if;
+  new.created_at := now();
   perform set_config('app.publishing', new.dataset_id || ':' || new.version, true);
   return new;
 end $function$
@@ -300,6 +323,7 @@ create table app.activation (
   constraint activation_hash_ck CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint activation_kind_ck CHECK ((kind = ANY (ARRAY['activate'::text, 'rollback'::text, 'pin'::text, 'unpin'::text, 'overlay'::text, 'overlay-removed'::text, 'seed'::text]))),
   constraint activation_layer_ck CHECK ((layer = ANY (ARRAY['base'::text, 'overlay'::text]))),
+  constraint activation_layer_kind_ck CHECK (((layer = 'overlay'::text) = (kind = ANY (ARRAY['overlay'::text, 'overlay-removed'::text])))),
   constraint activation_pin_ck CHECK (((version IS NULL) OR ((kind = 'pin'::text) = (dataset_tenant_id <> tenant_id)))),
   constraint activation_prev_hash_ck CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint activation_scope_ck CHECK (((dataset_tenant_id = tenant_id) OR (dataset_tenant_id = app.system_tenant()))),
@@ -574,7 +598,7 @@ create policy wall_insert on app.dataset as restrictive for insert with check ((
 create policy wall_read on app.dataset as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
 create policy wall_update on app.dataset as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER dataset_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER dataset_keep BEFORE UPDATE ON app.dataset FOR EACH ROW EXECUTE FUNCTION app.keep_dataset();
+CREATE TRIGGER dataset_keep BEFORE INSERT OR UPDATE ON app.dataset FOR EACH ROW EXECUTE FUNCTION app.keep_dataset();
 grant insert, select, update on app.dataset to app;
 grant insert, select, update on app.dataset to steward;
 
@@ -603,7 +627,8 @@ create policy wall_read on app.dataset_entry as restrictive for select using (((
 create policy wall_update on app.dataset_entry as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER dataset_entry_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_entry FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER dataset_entry_close BEFORE UPDATE ON app.dataset_entry FOR EACH ROW WHEN (((old.v_to <> '9007199254740991'::bigint) OR (current_setting('app.publishing'::text, true) IS DISTINCT FROM ((new.dataset_id || ':'::text) || new.v_to)) OR ((((((((old.tenant_id IS DISTINCT FROM new.tenant_id) OR (old.dataset_id IS DISTINCT FROM new.dataset_id)) OR (old.key IS DISTINCT FROM new.key)) OR (old.v_from IS DISTINCT FROM new.v_from)) OR (old.op IS DISTINCT FROM new.op)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.base_hash IS DISTINCT FROM new.base_hash)) OR (old.data IS DISTINCT FROM new.data)))) EXECUTE FUNCTION app.refuse_entry();
-CREATE TRIGGER dataset_entry_insert BEFORE INSERT ON app.dataset_entry FOR EACH ROW WHEN ((current_setting('app.publishing'::text, true) IS DISTINCT FROM ((new.dataset_id || ':'::text) || new.v_from))) EXECUTE FUNCTION app.refuse_entry();
+CREATE TRIGGER dataset_entry_insert BEFORE INSERT ON app.dataset_entry FOR EACH ROW WHEN (((new.v_to <> '9007199254740991'::bigint) OR (current_setting('app.publishing'::text, true) IS DISTINCT FROM ((new.dataset_id || ':'::text) || new.v_from)))) EXECUTE FUNCTION app.refuse_entry();
+CREATE TRIGGER dataset_entry_publishing BEFORE INSERT OR UPDATE ON app.dataset_entry FOR EACH STATEMENT EXECUTE FUNCTION app.expect_publishing();
 grant insert, select, update on app.dataset_entry to app;
 grant insert, select, update on app.dataset_entry to steward;
 

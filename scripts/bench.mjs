@@ -51,6 +51,11 @@ const shared = {
 
 const programs = ['main', 'load', 'kernel', 'bare', 'jobs'].map((name) => `bench/${name}.ts`)
 await esbuild.build({ ...shared, entryPoints: programs })
+const threads = {
+  'import-thread': 'src/registry/import/import-thread.ts',
+  'type-worker': 'src/registry/types/type-worker.ts',
+}
+await esbuild.build({ ...shared, entryPoints: threads })
 await esbuild.build({ ...shared, entryPoints: { 'kernel-open': 'bench/kernel.ts' }, plugins: [withoutTenant] })
 await esbuild.build({ ...shared, entryPoints: { 'kernel-unrecorded': 'bench/kernel.ts' }, plugins: [withoutRecord] })
 

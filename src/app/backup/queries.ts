@@ -26,7 +26,7 @@ export interface Asking {
 export const CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
   set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'iso_8601', true),
-  set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true)`
+  set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true), set_config('app.restoring', 'on', true)`
 
 export const exportSnapshot = async (tx: Asking): Promise<string> =>
   (await tx.query<{ id: string }>('select pg_export_snapshot() as id'))[0]?.id as string

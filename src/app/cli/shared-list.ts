@@ -16,6 +16,7 @@ import {
   insertOperatorEvent,
   listDatasets,
   listPending,
+  referenceData,
   summarise,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
@@ -78,11 +79,19 @@ export const withSharedLists = <T>(
         write: (work) => steward.write(scope, work),
       })
     } catch (error) {
-      // With a cause it is the database that failed, and the entry says so.
-      if (!(error instanceof Problem) || error.cause) throw error
-      throw new Error(error.extra.detail ?? problems[error.code].advice, { cause: error })
+      throw plainly(error)
     }
   })
+
+/** What the API would answer, as a sentence for the person at the terminal. */
+function plainly(error: unknown): unknown {
+  const { constraint = '' } = error as { constraint?: string }
+  const [, sentence] = referenceData.constraints?.[constraint] ?? []
+  if (sentence) return new Error(sentence, { cause: error })
+  // With a cause it is the database that failed, and the entry says so.
+  if (!(error instanceof Problem) || error.cause) return error
+  return new Error(error.extra.detail ?? problems[error.code].advice, { cause: error })
+}
 
 export const recordSharedAct = (tx: Tx, operation: string, list_key: string, detail: Record<string, unknown>) =>
   insertOperatorEvent(tx, { operation, subject: `list:${list_key}`, detail: canonicalJson(detail) })

@@ -12,7 +12,8 @@ export interface ImportLimits {
   /** How long the thread may be busy without a sign of life. */
   readonly silence_ms: number
 }
-const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 5000 }
+/** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
+const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
 const CHUNKS_UNDER_WAY = 4
 
 export async function* importInThread(
@@ -25,6 +26,7 @@ export async function* importInThread(
   const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
   const outputs: ImportOutput[] = []
   let chunks_under_way = 0
+  let started = false
   let failure: Error | undefined
   let done = false
   let ended = false
@@ -36,11 +38,11 @@ export async function* importInThread(
     wakeFeeder()
   }
 
-  // The thread is silent with good reason while it waits for the source or for the caller, and only then.
+  // The thread is silent with good reason until it has started, and while it waits for the source or for the caller.
   let watchdog: NodeJS.Timeout | undefined
   const watch = () => {
     clearTimeout(watchdog)
-    if (done || failure || outputs.length > 0 || chunks_under_way === 0) return
+    if (!started || done || failure || outputs.length > 0 || chunks_under_way === 0) return
     watchdog = setTimeout(() => {
       fail(
         new SourceFault(
@@ -53,7 +55,8 @@ export async function* importInThread(
   }
 
   worker.on('message', (message: FromThread) => {
-    if (message.kind === 'taken') {
+    if (message.kind === 'started') started = true
+    else if (message.kind === 'taken') {
       chunks_under_way--
       wakeFeeder()
     } else if (message.kind === 'output') {

@@ -14,6 +14,7 @@ export type ToThread =
   | { readonly kind: 'finished' }
   | { readonly kind: 'written' }
 export type FromThread =
+  | { readonly kind: 'started' }
   | { readonly kind: 'taken' }
   | { readonly kind: 'output'; readonly output: ImportOutput }
   | { readonly kind: 'done' }
@@ -73,8 +74,10 @@ if (port) {
   }
 
   port.on('message', (message: ToThread) => {
-    if (message.kind === 'start') void run(message.order)
-    else if (message.kind === 'written') {
+    if (message.kind === 'start') {
+      send({ kind: 'started' })
+      void run(message.order)
+    } else if (message.kind === 'written') {
       under_way--
       wakeWriter()
     } else {

@@ -16,7 +16,7 @@ import { createMerkleBuilder, DuplicateKey } from '../content/merkle.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
-import { copyLine } from './copy-text.ts'
+import { CopyRows } from './copy-text.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -39,8 +39,8 @@ export async function* runImport(
   const excerpt = createExcerpts(order.type)
   const warnings: Warning[] = []
   const shown: ReadEntry[] = []
+  const staged = new CopyRows()
   let rejects: Reject[] = []
-  let text = ''
   let accepted = 0
   let data_bytes = 0
 
@@ -71,13 +71,10 @@ export async function* runImport(
       }
       // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
       if (order.strict && tally.total > 0) continue
-      text += copyLine({ ...stored, row: at.row, line: at.line })
+      staged.put(stored, at.row, at.line)
     }
     const rows = accepted + tally.rows
-    if (text.length >= ROWS_BYTES) {
-      yield { kind: 'rows', bytes: Buffer.from(text), rows }
-      text = ''
-    }
+    if (staged.length >= ROWS_BYTES) yield { kind: 'rows', bytes: staged.take(), rows }
     if (rejects.length >= REJECTS_AT_ONCE) {
       yield { kind: 'rejects', items: rejects, rows }
       rejects = []
@@ -90,7 +87,7 @@ export async function* runImport(
   for (const fault of rules.finish()) {
     refuse({ code: fault.code, pointer: fault.pointer, message: fault.message, at: { row: 0 }, excerpt: null })
   }
-  if (text !== '') yield { kind: 'rows', bytes: Buffer.from(text), rows }
+  if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
   if (shown.length > 0) yield { kind: 'preview', entries: shown, rows }
   const publishable = !order.strict || tally.total === 0

@@ -12,7 +12,8 @@ export class RejectTally {
 
   add({ code, pointer, at }: Reject): void {
     this.total++
-    if (at.row !== this.#last_row) this.rows++
+    // What concerns the list as a whole is said of row 0, which is none.
+    if (at.row > 0 && at.row !== this.#last_row) this.rows++
     this.#last_row = at.row
     const id = `${code} ${pointer}`
     const known = this.#counts.get(id)

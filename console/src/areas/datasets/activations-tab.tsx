@@ -95,7 +95,7 @@ function Record({
   const may = useMay()
   const now_ms = useNow()
   const [cancelled, setCancelled] = useState<Activation | null>(null)
-  const offers = canCancel && may('cancelActivation')
+  const offers = canCancel && may('deleteActivation')
   return (
     <Section title="The record">
       <PlainTable

@@ -21,6 +21,7 @@ import { versionChoices, versionName } from './version-words.ts'
 
 /** So many entries that fit a filter are looked for before the reader is asked whether to go on. */
 const ENOUGH = 20
+const MOST_PAGES = 30
 
 export default function DiffPage() {
   const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
@@ -148,7 +149,9 @@ function Difference({ dataset, from, to }: RangeProps) {
           </Group>
           {list.data === undefined && <ListSkeleton />}
           {list.data !== undefined && shown.length === 0 && !list.isFetching && (
-            <Nothing>No change fits this filter.</Nothing>
+            <Nothing>
+              {list.hasNextPage ? 'No change fits among those looked at so far.' : 'No change fits this filter.'}
+            </Nothing>
           )}
           {shown.map((item) => (
             <DiffEntry key={item.key} item={item} type={type} />
@@ -166,10 +169,11 @@ function Difference({ dataset, from, to }: RangeProps) {
   )
 }
 
-/** A filter may fit nothing on the pages at hand: goes on until enough fits or all was read. */
+/** A filter may fit nothing on the pages at hand: goes on until enough fits, within bounds. */
 function useLookedFor(list: ReturnType<typeof usePages<DifferenceItem>>, found: number): void {
   const { hasNextPage, isFetching, fetchNextPage } = list
-  const goesOn = hasNextPage && !isFetching && found < ENOUGH
+  const pages = list.data?.pages.length ?? 0
+  const goesOn = hasNextPage && !isFetching && found < ENOUGH && pages < MOST_PAGES
   useEffect(() => {
     if (goesOn) fetchNextPage()
   }, [goesOn, fetchNextPage])

@@ -3,6 +3,7 @@ import { Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { Gates, gatesOf } from '../../ui/gates.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
@@ -64,6 +65,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
             />
             <Gates gates={gatesOf(rebase.problem)} />
             <ProblemNote problem={rebase.problem} />
+            <ApprovalNote request={rebase.waiting} />
             <Group>
               <Button loading={rebase.isRunning} onClick={() => rebase.run(undefined)}>
                 Bring the overlay up to date

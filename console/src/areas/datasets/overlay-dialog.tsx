@@ -1,5 +1,5 @@
 /** Adding, changing or removing one entry of a shared list for this tenant. The overlay is sent as a whole. */
-import { Select, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
@@ -61,7 +61,15 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
       }),
     { touches: ['datasets'], done: 'The overlay is in force', onDone: onClose },
   )
-  const start = order.op === 'merge' ? {} : (now?.entry ?? type.examples[0] ?? {})
+  const startFrom = (name: string, entry: object) => (
+    <Button
+      size="compact-xs"
+      variant="default"
+      onClick={() => setOrder({ ...order, value: JSON.stringify(entry, null, 2) })}
+    >
+      {name}
+    </Button>
+  )
   return (
     <FormDialog
       title="Change an entry for this tenant"
@@ -89,6 +97,13 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
         onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
       />
       {order.op !== 'remove' && (
+        <Group gap="xs">
+          <Text size="sm">Start from</Text>
+          {now?.entry && startFrom('the entry as it is', now.entry)}
+          {startFrom('an example', type.examples[0] ?? {})}
+        </Group>
+      )}
+      {order.op !== 'remove' && (
         <Textarea
           label={order.op === 'put' ? 'The whole entry, as JSON' : 'Fields to change, as JSON; null removes one'}
           required
@@ -96,10 +111,8 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
           minRows={6}
           maxRows={16}
           classNames={{ input: 'mono' }}
-          placeholder={JSON.stringify(start, null, 2)}
           error={order.value !== '' && !isJson && 'This is not a JSON object.'}
           value={order.value}
-          onFocus={() => order.value === '' && setOrder({ ...order, value: JSON.stringify(start, null, 2) })}
           onChange={(event) => setOrder({ ...order, value: event.currentTarget.value })}
         />
       )}

@@ -34,7 +34,7 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
   const [dropped, setDropped] = useState<string | null>(null)
   if (view === null) return <Nothing>Nothing is in force, so there is nothing to lie over.</Nothing>
   const changes = view.overlay?.entries ?? []
-  const canChange = may('putOverlay') && view.overlay_policy !== 'none'
+  const canChange = may('updateOverlay') && view.overlay_policy !== 'none'
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-start">
@@ -66,7 +66,7 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
       ) : (
         <Stack gap="sm" component="section" aria-label="Changes of this tenant">
           <Text size="sm" c="dimmed">
-            {plural(changes.length, 'entry', 'entries')} differ from the shared list.
+            {plural(changes.length, 'entry differs', 'entries differ')} from the shared list.
           </Text>
           {changes.map((change) => (
             <OverlayEntry

@@ -152,7 +152,7 @@ function Outcome({ one }: { readonly one: Import }) {
 }
 
 function Published({ one }: { readonly one: Import }) {
-  const { data: dataset } = useQuery(datasetQuery(one.list_key))
+  const { data: dataset } = useQuery({ ...datasetQuery(one.list_key), staleTime: 0 })
   const active = dataset?.active?.version ?? null
   const to = one.version ?? 0
   const { data: difference } = useQuery({

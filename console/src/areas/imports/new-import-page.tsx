@@ -33,7 +33,8 @@ const adaptersQuery = queryOptions({
 })
 
 export default function NewImportPage() {
-  const { data: datasets } = useSuspenseQuery(datasetsQuery)
+  // What is newest is compared when the import starts, so it is asked for anew.
+  const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, staleTime: 0 })
   const { list } = useSearch({ strict: false }) as { list?: string }
   const set = useSetFilter()
   const own = datasets.filter(({ origin, state }) => origin === 'own' && state === 'live')
@@ -116,14 +117,21 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
           />
           {adapter && <AboutAdapter adapter={adapter} />}
           {adapter && (
-            <AdapterOptions
-              key={adapter.adapter_key}
-              schema={adapter.options}
-              value={options}
-              rich={rich}
-              onChange={setOptions}
-              onRich={setRich}
-            />
+            <details open={hasRequired(adapter)}>
+              <summary>
+                <Text span size="sm">
+                  Options
+                </Text>
+              </summary>
+              <AdapterOptions
+                key={adapter.adapter_key}
+                schema={adapter.options}
+                value={options}
+                rich={rich}
+                onChange={setOptions}
+                onRich={setRich}
+              />
+            </details>
           )}
         </Stack>
       </Section>
@@ -139,6 +147,10 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
     </>
   )
 }
+
+/** What must be said is not hidden. */
+const hasRequired = ({ options }: Adapter): boolean =>
+  ((options as { required?: readonly string[] }).required ?? []).length > 0
 
 function AboutAdapter({ adapter }: { readonly adapter: Adapter }) {
   return (

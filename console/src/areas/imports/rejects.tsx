@@ -9,7 +9,7 @@ export const rejectHead = [
   { name: 'Where' },
   { name: 'Field', from: 'sm' },
   { name: 'What is wrong' },
-  { name: 'The row', from: 'md' },
+  { name: 'What was found', from: 'md' },
 ] as const
 
 export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }) {

@@ -56,6 +56,9 @@ export function Answer({ list_key, of, valid_at, known_at }: AnswerProps) {
       })
       return { list: found.list as Resolved, entry: found.entry as Entry | null }
     },
+    // What governs now is asked now, and never shown from memory.
+    staleTime: 0,
+    gcTime: 0,
     throwOnError: false,
   })
   if (isProblem(error)) {
@@ -174,7 +177,7 @@ function Receipt({ list_key, of, clocks }: ReceiptProps) {
       : (await probity.POST('/api/reference-data/lookup', { body: { lookups: [{ list_key, keys: [of] }], ...ask } }))
           .receipt,
   )
-  if (!may('lookUp')) return null
+  if (!may(of === null ? 'resolveLists' : 'lookUpEntries')) return null
   const { receipt } = look
   return (
     <Section

@@ -1,6 +1,6 @@
 /** The resolver, to be tried: which version governs an event at one instant, as known at another, and what it says of a key. */
 import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { localTime } from '../../ui/local-time.ts'
@@ -45,6 +45,7 @@ export default function ResolverPage() {
 
 function Question({ asked }: { readonly asked: Asked }) {
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const { data: datasets } = useSuspenseQuery(datasetsQuery)
   const [typed, setTyped] = useState({
     list: asked.list ?? '',
@@ -60,6 +61,8 @@ function Question({ asked }: { readonly asked: Asked }) {
     event.preventDefault()
     const given = Object.fromEntries(names.map((name) => [name, typed[name].trim() || undefined]))
     navigate({ to: '.', search: given as never })
+    // The same question again is still a question.
+    queries.invalidateQueries({ queryKey: ['resolver'] })
   }
   const now = () => setTyped({ ...typed, valid_at: '', known_at: '' })
   const latest = localTime(new Date().toISOString())

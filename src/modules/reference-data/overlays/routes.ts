@@ -10,7 +10,7 @@ import { RevokeQuery } from '../activations/schema.ts'
 import { shown as shownList } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
 import { ListKeyParams } from '../schema.ts'
-import { baseOf, examine, expectSound, layAll, type Operation, publishOverlay } from './actions.ts'
+import { baseOf, type Conflict, examine, expectSound, layAll, type Operation, publishOverlay } from './actions.ts'
 import { OverlayOrder, OverlayView, RebaseOrder, RebaseReply } from './schema.ts'
 
 /** A proposal was checked against the base as it was, so it is bound to that as well. */
@@ -115,7 +115,8 @@ export const overlayRoutes = [
       version: null,
       effective_from: null,
       expires_at: null,
-      reason: query.reason ?? 'Returned to the shared list.',
+      // An approved request is executed without its query.
+      reason: query?.reason ?? 'Returned to the shared list.',
       cr_id: request.approves ?? null,
     })
     return undefined
@@ -141,15 +142,19 @@ export const overlayRoutes = [
     const resolutions = body.resolutions ?? {}
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
+    const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
+    // Ours cannot be kept where the policy forbids it, nor where nothing is left to merge it into.
+    const yields = ({ key, kind }: Conflict) => kind === 'policy-violating' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
-      ({ key, kind }) =>
-        kind !== 'redundant' && (kind === 'policy-violating' ? resolutions[key] !== 'theirs' : !resolutions[key]),
+      (conflict) =>
+        conflict.kind !== 'redundant' &&
+        (yields(conflict) ? resolutions[conflict.key] !== 'theirs' : !resolutions[conflict.key]),
     )
     const report = { list_key: params.list_key, clean: laid.length - conflicts.length, dropped, conflicts }
     if (!body.apply) return { ...report, applied: false, version: null }
     if (open.length > 0) {
       return fail('gates_closed', {
-        detail: `${open.length} entries are in conflict; say ours or theirs for each, theirs where the policy forbids ours.`,
+        detail: `${open.length} entries are in conflict; say ours or theirs for each, theirs where ours cannot be kept.`,
         members: {
           gates: open.map(({ key, kind, detail }) => ({
             gate: 'overlay-conflict',

@@ -1,0 +1,371 @@
+/**
+ * The registry beside what one would use instead: an import beside a plain COPY of the same rows, a difference beside an
+ * indexed count and beside two libraries, one entry by key beside an index read, resolution beside a one-row tenant read.
+ */
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { copyIn } from '../src/kernel/database/copy.ts'
+import { Database, type Tx } from '../src/kernel/database/tx.ts'
+import { uuidv7 } from '../src/kernel/uuid.ts'
+import { activate } from '../src/modules/reference-data/activations/actions.ts'
+import { type DatasetRow, insertDataset } from '../src/modules/reference-data/datasets/queries.ts'
+import { definitionOf, importRows, readSource } from '../src/modules/reference-data/imports/actions.ts'
+import { hashOfContent } from '../src/modules/reference-data/types/actions.ts'
+import { findType, insertType, type TypeRow } from '../src/modules/reference-data/types/queries.ts'
+import { entryOf, publishStaged } from '../src/modules/reference-data/versions/actions.ts'
+import { countDifferences, listDifferences, listEntriesByKey } from '../src/modules/reference-data/versions/queries.ts'
+import { changesOf } from '../src/registry/content/patch.ts'
+import type { BenchDatabases } from './database.ts'
+import { median } from './median.ts'
+import { keyOf, type ListFiles, partyContent, TYPE_KEY, writeListFiles } from './registry-data.ts'
+
+/** One line of the table: how often per second ours does it, and what stands beside it. */
+export interface Comparison {
+  readonly what: string
+  readonly entries: number
+  readonly ours: string
+  readonly beside: string
+  /** Ours ÷ the other, as speeds: above 1 ours is faster. Null: could not be measured. */
+  readonly ratio: number | null
+  readonly aim?: number
+  readonly floor?: number
+}
+
+export interface MeasuredList {
+  readonly list_key: string
+  readonly entries: number
+  /** Some keys of it, for look-ups. */
+  readonly keys: readonly string[]
+}
+
+interface Bench {
+  readonly databases: BenchDatabases
+  readonly database: Database
+  readonly plain: pg.Client
+  readonly scope: { tenant_id: string; actor: string }
+  readonly type: TypeRow
+  readonly say: (text: string) => void
+}
+
+const PLAIN = 'bench.entry'
+const SMALL_ROUNDS = 9
+const LARGE_ROUNDS = 3
+const LOOK_UPS = 1000
+
+/** Lists of these sizes, imported and measured in the database; the last step leaves each in force for the measures over HTTP. */
+export async function measureRegistry(
+  databases: BenchDatabases,
+  tenant_id: string,
+  sizes: readonly number[],
+  say: (text: string) => void,
+): Promise<{ comparisons: Comparison[]; lists: MeasuredList[] }> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-registry-'))
+  const database = new Database({
+    connection: databases.walled('app'),
+    max: 2,
+    prepared: true,
+    statement_timeout_ms: 120_000,
+    wait_ms: 5000,
+  })
+  const plain = new pg.Client(databases.walled('app'))
+  await plain.connect()
+  const scope = { tenant_id, actor: 'operator:bench' }
+  const comparisons: Comparison[] = []
+  const lists: MeasuredList[] = []
+  try {
+    await databases.administer(`
+      create schema bench;
+      grant usage on schema bench to app;
+      create table ${PLAIN} (like app.dataset_entry including defaults);
+      alter table ${PLAIN} add primary key (tenant_id, dataset_id, key, v_from);
+      grant all on ${PLAIN} to app`)
+    const type = await database.write(scope, defineType)
+    const bench: Bench = { databases, database, plain, scope, type, say }
+    for (const entries of sizes) {
+      say(`registry: ${entries} entries`)
+      const files = await writeListFiles(folder, entries, { tenant_id, dataset_id: uuidv7() })
+      const { list, imports } = await measureImport(bench, files)
+      comparisons.push(
+        ...imports,
+        ...(await measureDifference(bench, list, files)),
+        await measureEntry(bench, list, files),
+      )
+      const list_key = list.list_key
+      await database.write(scope, (tx) => activate(tx, { list_key, version: 2, reason: 'To be measured.' }))
+      lists.push({ list_key, entries, keys: someKeys(entries, 32) })
+    }
+    return { comparisons, lists }
+  } finally {
+    await Promise.all([database.end(), plain.end()])
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function defineType(tx: Tx): Promise<TypeRow> {
+  const definition = partyContent as unknown as TypeRow['definition']
+  const definition_hash = hashOfContent(definition as never)
+  await insertType(tx, { type_key: TYPE_KEY, type_version: 1, definition, definition_hash, compatibility: 'backward' })
+  return (await findType(tx, TYPE_KEY)) as TypeRow
+}
+
+const someKeys = (entries: number, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => keyOf(Math.floor(((n + 0.5) / count) * entries)))
+
+async function timed(body: () => Promise<unknown>): Promise<number> {
+  const from_ms = performance.now()
+  await body()
+  return performance.now() - from_ms
+}
+
+/** The script of the worker thread lies beside this bundle. */
+const built = { script: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
+const bytesOf = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
+
+const newList = (tx: Tx, { type }: Bench) =>
+  insertDataset(tx, {
+    dataset_id: uuidv7(),
+    family: 'list',
+    list_key: `bench-${uuidv7()}`,
+    role: 'base',
+    type_tenant_id: type.tenant_id,
+    type_key: type.type_key,
+    title: 'Measured',
+  }) as Promise<DatasetRow>
+
+/** What an import job does with its source: read, check and hash in the thread, stage, publish, commit. */
+const importFile = ({ database, scope, type }: Bench, list: DatasetRow, file: string): Promise<unknown> =>
+  importRows<unknown>(
+    {
+      outputs: readSource(built, bytesOf(file), {
+        adapter_key: 'ndjson',
+        options: {},
+        type: definitionOf(type),
+        strict: true,
+        drop: [],
+        hash: [],
+        hash_key: null,
+        filled: [],
+      }),
+      strict: true,
+      onRejects: async () => {},
+      onProgress: async () => {},
+    },
+    (body) => database.write(scope, body),
+    (tx, { root, accepted, data_bytes, filled }) =>
+      publishStaged(tx, {
+        dataset: list,
+        type,
+        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled },
+        origin: 'import',
+        provenance: {},
+        guards: null,
+      }),
+  )
+
+/** Each round a list of its own and an empty table of its own, one after the other. */
+async function measureImport(
+  bench: Bench,
+  files: ListFiles,
+): Promise<{ list: DatasetRow; imports: readonly Comparison[] }> {
+  const { databases, database, plain, scope } = bench
+  const { entries } = files
+  const first_ms: number[] = []
+  const second_ms: number[] = []
+  const copy_ms: number[] = []
+  let list: DatasetRow | undefined
+  for (let round = 0; round < roundsFor(entries); round++) {
+    const fresh = await database.write(scope, (tx) => newList(tx, bench))
+    await databases.administer(`truncate ${PLAIN}`)
+    await databases.administer('checkpoint')
+    copy_ms.push(
+      await timed(() =>
+        copyIn(plain, `copy ${PLAIN} (tenant_id, dataset_id, key, v_from, hash, data) from stdin`, bytesOf(files.rows)),
+      ),
+    )
+    await databases.administer('checkpoint')
+    first_ms.push(await timed(() => importFile(bench, fresh, files.first)))
+    await databases.administer('checkpoint')
+    second_ms.push(await timed(() => importFile(bench, fresh, files.second)))
+    list = fresh
+  }
+  await databases.administer('vacuum analyze app.dataset_entry')
+  await databases.administer(`vacuum analyze ${PLAIN}`)
+  const rate = (times_ms: readonly number[]) => `${whole((entries / median(times_ms)) * 1000)} rows/s`
+  const row = (what: string, times_ms: readonly number[]) => ({
+    what,
+    entries,
+    ours: rate(times_ms),
+    beside: `plain COPY ${rate(copy_ms)}`,
+    ratio: median(copy_ms.map((ms, n) => ms / (times_ms[n] as number))),
+  })
+  // The thread that reads takes some time to start, which is all one sees of a short list.
+  const wanted = entries >= 100_000 ? { aim: 0.4, floor: 0.3 } : {}
+  return {
+    list: list as DatasetRow,
+    imports: [
+      { ...row('import, first version', first_ms), ...wanted },
+      row('import, next version, 0.1 % changed', second_ms),
+    ],
+  }
+}
+
+const roundsFor = (entries: number): number => (entries > 500_000 ? 1 : entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS)
+
+async function measureDifference(bench: Bench, list: DatasetRow, files: ListFiles): Promise<Comparison[]> {
+  const { database, scope } = bench
+  const { entries, changed } = files
+  const range = { from: 1, to: 2 }
+  const all = { after: null, prefix: null }
+  const keys_ms: number[] = []
+  const count_ms: number[] = []
+  const fields_ms: number[] = []
+  for (let round = 0; round < SMALL_ROUNDS; round++) {
+    count_ms.push(
+      await timed(() =>
+        database.one(scope, (tx) =>
+          tx.query(
+            'select count(*) from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from <= $3',
+            [list.tenant_id, list.dataset_id, range.to],
+          ),
+        ),
+      ),
+    )
+    keys_ms.push(
+      await timed(() =>
+        database.read(scope, async (tx) => {
+          const counts = await countDifferences(tx, list, range)
+          if (counts.changed !== changed) throw new Error(`${counts.changed} keys differ, not ${changed}`)
+          await listDifferences(tx, list, range, all, 51)
+        }),
+      ),
+    )
+    fields_ms.push(
+      await timed(async () => {
+        const rows = await database.read(scope, (tx) => listDifferences(tx, list, range, all, changed + 1))
+        for (const { before, before_hash, after, after_hash } of rows) {
+          changesOf(entryOf({ data: before, hash: before_hash }), entryOf({ data: after, hash: after_hash }))
+        }
+      }),
+    )
+  }
+  const row = (what: string, times_ms: readonly number[], name: string, others_ms: readonly number[]): Comparison => ({
+    what,
+    entries,
+    ours: `${median(times_ms).toFixed(1)} ms`,
+    beside: `${name} ${median(others_ms).toFixed(1)} ms`,
+    ratio: median(others_ms) / median(times_ms),
+  })
+  const fields = 'difference field by field, all keys'
+  const libraries = await measureLibraries(files).catch((error: Error) => error)
+  const missing = (error: Error): Comparison => ({
+    what: fields,
+    entries,
+    ours: `${median(fields_ms).toFixed(1)} ms`,
+    beside: `libraries not measured: ${error.message.split('\n')[0]?.slice(0, 100)}`,
+    ratio: null,
+  })
+  return [
+    row('keys that differ: counts and first page', keys_ms, 'one indexed count', count_ms),
+    ...(libraries instanceof Error
+      ? [missing(libraries)]
+      : Object.entries(libraries).map(([name, { times_ms }]) =>
+          row(fields, fields_ms, `${name}, both lists in memory`, times_ms),
+        )),
+  ]
+}
+
+type Libraries = Readonly<Record<'jsondiffpatch' | 'microdiff', { times_ms: number[]; changed: number }>>
+const libraryFolder = path.join(os.tmpdir(), 'registry-bench')
+const libraryVersions = { jsondiffpatch: '0.7.7', microdiff: '1.6.0' }
+const LIBRARY_MEMORY_MB = 8192
+
+/** Installed at the time of measurement, outside the project. */
+async function measureLibraries({ first, second, changed, entries }: ListFiles): Promise<Libraries> {
+  fs.mkdirSync(libraryFolder, { recursive: true })
+  const manifest = JSON.stringify({ private: true, type: 'module', dependencies: libraryVersions })
+  const file = path.join(libraryFolder, 'package.json')
+  const is_there = fs.existsSync(file) && fs.readFileSync(file, 'utf8') === manifest
+  if (!is_there || !fs.existsSync(path.join(libraryFolder, 'node_modules/microdiff'))) {
+    fs.writeFileSync(file, manifest)
+    const command = ['install', '--no-audit', '--no-fund', '--no-package-lock']
+    await promisify(execFile)('npm', command, { cwd: libraryFolder, timeout: 120_000 })
+  }
+  const script = path.join(libraryFolder, 'diff-libraries.mjs')
+  fs.copyFileSync(path.join(process.cwd(), 'bench/registry-diff-libraries.mjs'), script)
+  const rounds = String(entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS)
+  const argv = [`--max-old-space-size=${LIBRARY_MEMORY_MB}`, script, first, second, 'party_id', rounds]
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: libraryFolder, timeout: 300_000 })
+  const result = JSON.parse(stdout) as Libraries
+  for (const [name, found] of Object.entries(result)) {
+    if (found.changed !== changed) throw new Error(`${name} found ${found.changed} keys, not ${changed}`)
+  }
+  return result
+}
+
+/** One entry of one version by its key, one round trip each, one after the other. */
+async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+  const { database, plain, scope } = bench
+  const keys = someKeys(entries, Math.min(entries, 100))
+  const { rows } = await plain.query<{ dataset_id: string }>(`select dataset_id from ${PLAIN} limit 1`)
+  const text = `select key, hash, data from ${PLAIN} where tenant_id = $1 and dataset_id = $2 and key = $3 and v_from = 1`
+  const of = { tenant_id: list.tenant_id, dataset_id: list.dataset_id, version: 2 }
+  const ours = async (key: string) => {
+    const [row] = await database.one(scope, (tx) => listEntriesByKey(tx, of, [key]))
+    if (!row) throw new Error(`${key} is not there`)
+    entryOf(row)
+  }
+  const theirs = async (key: string) => {
+    const read = await plain.query({ name: 'entry', text, values: [scope.tenant_id, rows[0]?.dataset_id, key] })
+    JSON.parse(read.rows[0].data)
+  }
+  const each_us = async (look: (key: string) => Promise<void>) =>
+    ((await timed(async () => {
+      for (let n = 0; n < LOOK_UPS; n++) await look(keys[n % keys.length] as string)
+    })) *
+      1000) /
+    LOOK_UPS
+  const [own_us, plain_us]: [number[], number[]] = [[], []]
+  for (let round = 0; round < LARGE_ROUNDS + 1; round++) {
+    own_us.push(await each_us(ours))
+    plain_us.push(await each_us(theirs))
+  }
+  // The first round warms both.
+  const [own, other] = [median(own_us.slice(1)), median(plain_us.slice(1))]
+  return {
+    what: 'one entry of a version by key, with its tenant and its hash checked',
+    entries,
+    ours: `${whole(own)} µs`,
+    beside: `plain index read ${whole(other)} µs`,
+    ratio: other / own,
+  }
+}
+
+export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+
+export function registryTable(
+  comparisons: readonly Comparison[],
+  plainTable: (head: string[], rows: string[][]) => string,
+) {
+  return plainTable(
+    ['registry', 'entries', 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
+    comparisons.map(({ what, entries, ours, beside, ratio, aim, floor }) => [
+      what,
+      whole(entries),
+      ours,
+      beside,
+      ratio === null ? '–' : ratio >= 10 ? whole(ratio) : ratio.toFixed(2),
+      String(aim ?? '–'),
+      String(floor ?? '–'),
+      verdict(ratio, aim, floor),
+    ]),
+  )
+}
+
+function verdict(ratio: number | null, aim?: number, floor?: number): string {
+  if (ratio === null || aim === undefined || floor === undefined) return '–'
+  return ratio >= aim ? 'aim met' : ratio >= floor ? 'floor met' : 'below the floor'
+}

@@ -1,0 +1,271 @@
+/** A tenant's changes on a shared list: what each policy allows, what becomes of them when the shared list moves. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+
+let w: World
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+const de: Rating = { country: 'DE', rating: 'low', score: 10 }
+const fr: Rating = { country: 'FR', rating: 'medium', score: 50, note: 'reviewed' }
+const ng: Rating = { country: 'NG', rating: 'high' }
+const base = [de, fr, ng]
+const shared = (policy: 'none' | 'add_only' | 'tighten_only' | 'free') => SharedList.create(w, policy, base)
+
+const stricter = { key: 'DE', op: 'merge', value: { rating: 'high' } }
+const path = ({ list_key }: SharedList) => `/reference-data/datasets/${list_key}/overlay`
+const put = async (list: SharedList, entries: object[], mode?: 'follow' | 'pinned') =>
+  w.call(`PUT ${path(list)}`, {
+    token: await t.token(),
+    body: { entries, reason: 'house view', ...(mode && { mode }) },
+  })
+const view = (list: SharedList) => t.make(`GET ${path(list)}`)
+const conflicts = async (list: SharedList): Promise<[string, string][]> =>
+  (await view(list)).conflicts.map(({ key, kind }: { key: string; kind: string }) => [key, kind])
+const rebase = async (list: SharedList, body: object) =>
+  w.call(`POST ${path(list)}/rebase`, { token: await t.token(), body })
+
+async function entryOf({ list_key }: SharedList, key: string, token?: string): Promise<Rating | null> {
+  const at = `GET /reference-data/resolve/${list_key}/entry?key=${key}`
+  return (await w.call(at, { token: token ?? (await t.token()) })).json.entry
+}
+
+describe('the policy', () => {
+  const added = { key: 'IT', op: 'put', value: { country: 'IT', rating: 'low' } }
+  const removed = { key: 'DE', op: 'remove' }
+  const looser = { key: 'FR', op: 'merge', value: { rating: 'low' } }
+  const lowered = { key: 'FR', op: 'merge', value: { score: 49 } }
+  const renamed = { key: 'DE', op: 'merge', value: { note: 'ours' } }
+  const unrated = { key: 'FR', op: 'merge', value: { score: null } }
+  const replaced = { key: 'FR', op: 'put', value: { country: 'FR', rating: 'high', score: 50 } }
+
+  test.each([
+    ['none', [], [added, stricter, removed]],
+    ['add_only', [added], [stricter, removed, looser]],
+    ['tighten_only', [added, stricter], [looser, lowered, removed, renamed, unrated, replaced]],
+    ['free', [added, stricter, removed, looser, lowered, renamed, unrated, replaced], []],
+  ] as const)('%s', async (policy, allowed, refused) => {
+    const list = await shared(policy)
+    for (const change of refused) {
+      const { status, json } = await put(list, [change])
+      expect([change, status, json.code, json.errors?.[0]?.pointer]).toEqual([
+        change,
+        409,
+        'type_violation',
+        '#/entries/0',
+      ])
+      expect((await view(list)).overlay).toBeNull()
+    }
+    for (const change of allowed) expect([change, (await put(list, [change])).status]).toEqual([change, 200])
+  })
+
+  test('does not outweigh the type, the key, or what there is to merge into', async () => {
+    const list = await shared('free')
+    const pointers = async (change: object) =>
+      (await put(list, [change])).json.errors?.map(({ pointer }: { pointer: string }) => pointer)
+    expect(await pointers({ key: 'DE', op: 'merge', value: { rating: 'huge' } })).toEqual(['#/entries/0/value/rating'])
+    expect(await pointers({ key: 'ES', op: 'merge', value: { rating: 'low' } })).toEqual(['#/entries/0/key'])
+    expect(await pointers({ key: 'DE', op: 'put', value: ng })).toEqual(['#/entries/0/key'])
+  })
+})
+
+describe('an overlay', () => {
+  test('is what the tenant sees, and nobody else', async () => {
+    const list = await shared('tighten_only')
+    expect((await put(list, [stricter])).status).toBe(200)
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await entryOf(list, 'FR')).toEqual(fr)
+    const token = await w.token({ tenant_id: await w.makeTenant() })
+    expect(await entryOf(list, 'DE', token)).toEqual(de)
+    const theirs = await w.call(`GET ${path(list)}`, { token })
+    expect([theirs.status, theirs.json]).toMatchObject([200, { overlay: null, conflicts: [] }])
+    const resolved = await w.call(`GET /reference-data/resolve/${list.list_key}`, { token })
+    expect(resolved.json).toMatchObject({ via: 'shared', overlay: null })
+  })
+
+  test('that follows lies over every later base', async () => {
+    const list = await shared('tighten_only')
+    await put(list, [stricter], 'follow')
+    await list.publish([{ ...de, score: 20 }, fr])
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, score: 20, rating: 'high' })
+    expect(await entryOf(list, 'NG')).toBeNull()
+  })
+
+  test('that is pinned lies over the version it was written for, and no other, even one that says the same', async () => {
+    const list = await shared('tighten_only')
+    await put(list, [stricter], 'pinned')
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    await list.publish(base)
+    expect(await entryOf(list, 'DE')).toEqual(de)
+    expect((await rebase(list, { apply: true })).json).toMatchObject({ applied: true, conflicts: [] })
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+  })
+
+  test('gives way where the base has moved so far that it would loosen', async () => {
+    const list = await shared('tighten_only')
+    await put(list, [{ key: 'DE', op: 'merge', value: { rating: 'medium' } }])
+    await list.publish([{ ...de, rating: 'high' }, fr, ng])
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+  })
+
+  test('makes no entry of what was to be merged into one that is gone', async () => {
+    const list = await shared('free')
+    await put(list, [stricter])
+    await list.publish([fr, ng])
+    expect(await entryOf(list, 'DE')).toBeNull()
+  })
+
+  test('is deleted, and its versions stay', async () => {
+    const list = await shared('tighten_only')
+    await put(list, [stricter])
+    const token = await t.token()
+    expect((await w.call(`DELETE ${path(list)}?reason=enough`, { token })).status).toBe(204)
+    expect(await entryOf(list, 'DE')).toEqual(de)
+    expect((await view(list)).overlay).toBeNull()
+    const again = await w.call(`DELETE ${path(list)}`, { token })
+    expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
+    const { items } = await t.make(`GET /reference-data/datasets/${list.list_key}/activations`)
+    expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(['overlay-removed', 'overlay'])
+    expect((await put(list, [stricter])).json.overlay.version).toBe(2)
+  })
+})
+
+describe('when the base moves', () => {
+  const changes = [
+    { key: 'DE', op: 'merge', value: { rating: 'medium' } },
+    { key: 'FR', op: 'merge', value: { score: 60 } },
+    { key: 'NG', op: 'merge', value: { score: 90 } },
+    { key: 'IT', op: 'put', value: { country: 'IT', rating: 'high' } },
+    { key: 'ES', op: 'put', value: { country: 'ES', rating: 'high' } },
+  ]
+  /** DE loosened by us, FR changed beside our change, NG removed, IT the same as ours, ES untouched. */
+  async function moved(): Promise<SharedList> {
+    const list = await shared('tighten_only')
+    expect((await put(list, changes)).status).toBe(200)
+    expect(await conflicts(list)).toEqual([])
+    await list.publish([
+      { ...de, rating: 'high' },
+      { ...fr, note: 'again' },
+      { country: 'IT', rating: 'high' },
+    ])
+    return list
+  }
+
+  test('each change is clean, changed under the patch, removed, redundant or against the policy', async () => {
+    const list = await moved()
+    expect(await conflicts(list)).toEqual([
+      ['DE', 'policy-violating'],
+      ['FR', 'changed-under-patch'],
+      ['IT', 'redundant'],
+      ['NG', 'removed'],
+    ])
+    const [, changed] = (await view(list)).conflicts
+    expect(changed).toMatchObject({
+      base: fr,
+      ours: { ...fr, note: 'again', score: 60 },
+      theirs: { ...fr, note: 'again' },
+    })
+  })
+
+  test('rebasing first only says what is open', async () => {
+    const list = await moved()
+    const looked = await rebase(list, {})
+    expect([looked.status, looked.json]).toMatchObject([
+      200,
+      { applied: false, version: null, clean: 1, dropped: ['IT'] },
+    ])
+    const refused = await rebase(list, { apply: true })
+    expect([refused.status, refused.json.code]).toEqual([409, 'gates_closed'])
+    expect(refused.json.gates.map(({ facts }: { facts: { key: string } }) => facts.key)).toEqual(['DE', 'FR', 'NG'])
+    expect((await view(list)).overlay.version).toBe(1)
+  })
+
+  test('ours is never taken where the policy forbids it', async () => {
+    const list = await moved()
+    const refused = await rebase(list, { apply: true, resolutions: { DE: 'ours', FR: 'ours', NG: 'theirs' } })
+    expect(refused.json.gates).toMatchObject([
+      { gate: 'overlay-conflict', facts: { key: 'DE', kind: 'policy-violating' } },
+    ])
+  })
+
+  test('ours and theirs make a new overlay without conflicts', async () => {
+    const list = await moved()
+    const done = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'theirs' } })
+    expect([done.status, done.json]).toMatchObject([200, { applied: true, version: 2 }])
+    const { overlay, conflicts: left } = await view(list)
+    expect(left).toEqual([])
+    expect(overlay.entries.map(({ key }: { key: string }) => key)).toEqual(['ES', 'FR'])
+    expect(await entryOf(list, 'DE')).toEqual({ ...de, rating: 'high' })
+    expect(await entryOf(list, 'FR')).toEqual({ ...fr, note: 'again', score: 60 })
+    expect(await entryOf(list, 'NG')).toBeNull()
+  })
+
+  test('a change that can only be merged into a removed entry cannot be kept', async () => {
+    const list = await moved()
+    const { status, json } = await rebase(list, { apply: true, resolutions: { DE: 'theirs', FR: 'ours', NG: 'ours' } })
+    expect([status, json.code]).toEqual([409, 'gates_closed'])
+    expect(json.gates).toMatchObject([{ facts: { key: 'NG', kind: 'removed' } }])
+  })
+})
+
+describe('with four eyes', () => {
+  const roles = ['policy_editor', 'compliance_officer'] as const
+  async function people() {
+    const tenant_id = await w.makeTenant()
+    const rules = [{ action: 'overlay', approvers: 1, role: 'compliance_officer' }]
+    await w.call('PUT /tenant/approval-policy', { token: await w.token({ tenant_id }), body: { rules } })
+    const person = () => w.token({ tenant_id, roles, principal: `user:${uuidv7()}` })
+    return { author: await person(), checker: await person() }
+  }
+  const approve = (cr_id: string, token: string) =>
+    w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })
+  const order = { entries: [stricter], reason: 'house view' }
+
+  test('putting, rebasing and deleting an overlay wait for somebody else', async () => {
+    const list = await shared('tighten_only')
+    const { author, checker } = await people()
+    const propose = async (at: string, body?: object) => {
+      const proposed = await w.call(at, { token: author, ...(body && { body }) })
+      expect([at, proposed.status, proposed.json?.action]).toEqual([at, 202, 'overlay'])
+      return proposed.json.cr_id as string
+    }
+    const cr_id = await propose(`PUT ${path(list)}`, order)
+    expect(await entryOf(list, 'DE', author)).toEqual(de)
+    expect((await approve(cr_id, author)).json.code).toBe('approval_own_request')
+    expect((await approve(cr_id, checker)).status).toBe(200)
+    expect(await entryOf(list, 'DE', author)).toEqual({ ...de, rating: 'high' })
+
+    await list.publish([{ ...de, score: 20 }, fr, ng])
+    expect((await w.call(`POST ${path(list)}/rebase`, { token: author, body: {} })).status).toBe(200)
+    const rebased = await propose(`POST ${path(list)}/rebase`, { apply: true, resolutions: { DE: 'ours' } })
+    expect((await w.call(`GET ${path(list)}`, { token: author })).json.overlay.version).toBe(1)
+    expect((await approve(rebased, checker)).status).toBe(200)
+    expect((await w.call(`GET ${path(list)}`, { token: author })).json).toMatchObject({
+      overlay: { version: 2 },
+      conflicts: [],
+    })
+
+    const deleted = await propose(`DELETE ${path(list)}?reason=enough`)
+    expect(await entryOf(list, 'DE', author)).toMatchObject({ rating: 'high' })
+    const approved = await approve(deleted, checker)
+    expect([approved.status, approved.json.code]).toEqual([200, undefined])
+    expect(await entryOf(list, 'DE', author)).toEqual({ ...de, score: 20 })
+  })
+
+  test('a proposal is void once the base it was checked against has moved', async () => {
+    const list = await shared('tighten_only')
+    const { author, checker } = await people()
+    const { json } = await w.call(`PUT ${path(list)}`, { token: author, body: order })
+    await list.publish([de, fr])
+    const { status, json: refused } = await approve(json.cr_id, checker)
+    expect([status, refused.code]).toEqual([409, 'approval_void'])
+    expect(await entryOf(list, 'DE', author)).toEqual(de)
+  })
+})

@@ -1,0 +1,201 @@
+/**
+ * A list of a million entries through a real worker process, as NDJSON and as CSV: how fast, with how much memory, what a
+ * second version costs that differs in one entry of a thousand, how soon difference and look-up answer, and what a cancelled
+ * import leaves. Prints one line of JSON; fails where a promise is broken, not where the machine is slow.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Workers } from '../workers.ts'
+import { newList, numbersFrom, type Office, openOffice, partyType, pidOf, report, residentMib } from './office.ts'
+
+const GROWTH_LIMIT_MIB = 128
+const FIRST_PAGE_LIMIT_MS = 1000
+const CHANGED_EVERY = 1000
+const WARM_ROWS = 20_000
+const LINES_AT_ONCE = 2000
+
+const { seed, rows } = numbersFrom({ rows: 1_000_000 })
+
+type Format = 'ndjson' | 'csv'
+const party = (n: number, version: number) => ({
+  code: `P${String(n).padStart(9, '0')}`,
+  name: n % CHANGED_EVERY === 0 ? `Party ${n} of version ${version}` : `Party ${n}, a company with a rather long name`,
+  country: 'DE',
+  score: (n * 7919 + seed) % 10_000,
+  programme: `Programme ${n % 40} of the list that measures imports`,
+})
+
+function* source(format: Format, version: number, count: number): Generator<string> {
+  if (format === 'csv') yield 'code,name,country,score,programme\n'
+  const lineOf = (n: number) => {
+    const { code, name, country, score, programme } = party(n, version)
+    return format === 'csv'
+      ? `${code},"${name}",${country},${score},${programme}\n`
+      : `${JSON.stringify(party(n, version))}\n`
+  }
+  for (let from = 0; from < count; from += LINES_AT_ONCE) {
+    let text = ''
+    for (let n = from; n < Math.min(count, from + LINES_AT_ONCE); n++) text += lineOf(n)
+    yield text
+  }
+}
+
+interface ImportFacts {
+  readonly state: string
+  readonly version: number | null
+  readonly counts: { readonly accepted: number } | null
+  readonly problem: unknown
+}
+
+const workerPid = async ({ ground }: Office): Promise<number> => {
+  const [row] = await ground.ask<{ worker: string }>(`select worker from app.job where state = 'running' limit 1`)
+  return row ? pidOf(row.worker) : 0
+}
+
+/** Runs one import to its end and watches the memory of the process that runs it. */
+async function timedImport(office: Office, list_key: string, format: Format, version: number, pid: number) {
+  const upload_id = await office.upload(`v${version}.${format}`, source(format, version, rows))
+  const before_mib = residentMib(pid)
+  let peak_mib = before_mib
+  const watch = setInterval(() => {
+    peak_mib = Math.max(peak_mib, residentMib(pid))
+  }, 50)
+  const began_ms = performance.now()
+  const { job_id, import_id } = await office.startImport(list_key, upload_id, format)
+  const job = await office.ended(job_id)
+  const seconds = (performance.now() - began_ms) / 1000
+  clearInterval(watch)
+  const done = await office.ask<ImportFacts>(`GET /reference-data/imports/${import_id}`)
+  if (done.state !== 'published' || done.counts?.accepted !== rows) {
+    throw new Error(`${format} version ${version}: job ${job.state}, import ${JSON.stringify(done)}`)
+  }
+  const facts = { format, version, seconds: Math.round(seconds * 10) / 10, rows_per_s: Math.round(rows / seconds) }
+  return { ...facts, before_mib: Math.round(before_mib), growth_mib: Math.round(peak_mib - before_mib) }
+}
+
+async function timed<T>(act: () => Promise<T>): Promise<{ ms: number; result: T }> {
+  const began_ms = performance.now()
+  const result = await act()
+  return { ms: Math.round((performance.now() - began_ms) * 10) / 10, result }
+}
+
+async function readings(office: Office, list_key: string) {
+  const path = `/reference-data/datasets/${list_key}`
+  await office.ask(`POST ${path}/activations`, { version: 2, reason: 'measure' })
+  const page = () => office.ask<{ items: unknown[] }>(`GET ${path}/diff?from=1&to=2&limit=100`)
+  const first = await timed(page)
+  const again = await timed(page)
+  const key = party(CHANGED_EVERY * Math.floor(rows / CHANGED_EVERY / 2), 2).code
+  const look = () => office.ask<{ entry: { name: string } }>(`GET /reference-data/resolve/${list_key}/entry?key=${key}`)
+  await look()
+  const looked = await timed(look)
+  return {
+    first_page_ms: first.ms,
+    first_page_again_ms: again.ms,
+    first_page_items: first.result.items.length,
+    lookup_ms: looked.ms,
+    lookup_right: looked.result.entry.name.endsWith('of version 2'),
+    lookup_plan: await planOfLookup(office, list_key, key),
+  }
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** The plan the tenant's own query gets, behind the wall. */
+async function planOfLookup({ ground, tenant_id, asTenant }: Office, list_key: string, key: string): Promise<string> {
+  const [dataset] = await ground.ask<{ dataset_id: string }>('select dataset_id from app.dataset where list_key = $1', [
+    list_key,
+  ])
+  const row = await asTenant((tx) =>
+    tx.find<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (format json) select key, op, hash, base_hash, data from app.dataset_entry
+        where tenant_id = $1 and dataset_id = $2 and key = any ($3) and v_from <= 2 and v_to > 2`,
+      [tenant_id, dataset?.dataset_id, [key]],
+    ),
+  )
+  const scan = row && scanOf(row['QUERY PLAN'][0].Plan)
+  return scan ? `${scan['Node Type']} ${scan['Index Name'] ?? ''}`.trim() : 'none'
+}
+
+const scanOf = (node: PlanNode): PlanNode | undefined =>
+  node['Relation Name'] === 'dataset_entry' ? node : node.Plans?.map(scanOf).find((found) => found !== undefined)
+
+/** Cancelled when half of it is staged: no version, no entry, no staging table. */
+async function cancelledHalfway(office: Office, list_key: string) {
+  const { ground } = office
+  const upload_id = await office.upload('cancelled.ndjson', source('ndjson', 1, rows))
+  const { job_id, import_id } = await office.startImport(list_key, upload_id, 'ndjson')
+  const progressOf = async () =>
+    (await office.ask<{ progress: { done: number } }>(`GET /reference-data/imports/${import_id}`)).progress.done
+  while ((await progressOf()) < rows / 2) await sleep(100)
+  const at = await progressOf()
+  const asked = performance.now()
+  await office.ask(`POST /reference-data/imports/${import_id}/cancel`)
+  const job = await office.ended(job_id)
+  const after_s = Math.round((performance.now() - asked) / 100) / 10
+  const [left] = await ground.ask<{ versions: string; entries: string; stages: string }>(
+    `select (select count(*) from app.dataset_version v where v.dataset_id = d.dataset_id) as versions,
+            (select count(*) from app.dataset_entry e where e.dataset_id = d.dataset_id) as entries,
+            (select count(*) from pg_class where relpersistence = 't' and relname in ('stage', 'delta')) as stages
+       from app.dataset d where d.list_key = $1`,
+    [list_key],
+  )
+  const { versions, entries, stages } = left ?? {}
+  return {
+    at_rows: at,
+    after_s,
+    state: job.state,
+    leaves_nothing: versions === '0' && entries === '0' && stages === '0',
+  }
+}
+
+async function run(office: Office) {
+  await office.ask('POST /reference-data/types', { type_key: 'party', ...partyType })
+  const workers = new Workers(office.ground, 1)
+  await workers.start()
+  try {
+    const warm = await newList(office, 'warm')
+    const { job_id } = await office.startImport(
+      warm,
+      await office.upload('w', source('ndjson', 1, WARM_ROWS)),
+      'ndjson',
+    )
+    let pid = 0
+    while (pid === 0) pid = await workerPid(office)
+    await office.ended(job_id)
+    const imports = []
+    const measure = async (list_key: string, format: Format, version: number) => {
+      const facts = await timedImport(office, list_key, format, version, pid)
+      console.error(JSON.stringify(facts))
+      imports.push(facts)
+    }
+    const ndjson = await newList(office, 'ndjson')
+    await measure(ndjson, 'ndjson', 1)
+    await measure(ndjson, 'ndjson', 2)
+    const read = await readings(office, ndjson)
+    console.error(JSON.stringify(read))
+    await measure(await newList(office, 'csv'), 'csv', 1)
+    const cancelled = await cancelledHalfway(office, await newList(office, 'cancelled'))
+    const passed =
+      imports.every(({ growth_mib }) => growth_mib <= GROWTH_LIMIT_MIB) &&
+      read.first_page_again_ms <= FIRST_PAGE_LIMIT_MS &&
+      read.lookup_right &&
+      read.lookup_plan.startsWith('Index') &&
+      cancelled.state === 'cancelled' &&
+      cancelled.leaves_nothing
+    return { imports, ...read, cancelled, passed }
+  } finally {
+    await workers.stop()
+  }
+}
+
+const office = await openOffice()
+try {
+  report('large', { seed, rows, ...(await run(office)) })
+} finally {
+  await office.close()
+}

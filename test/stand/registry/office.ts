@@ -1,0 +1,205 @@
+/**
+ * What the registry stands stand on: a durable PostgreSQL of their own, an API in this process, worker processes that can be
+ * killed, and a tenant that may call as fast as it likes. The parts other processes run are built beside the stand itself.
+ */
+import { randomInt } from 'node:crypto'
+import fs from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import esbuild from 'esbuild'
+import { buildFacts, readProject } from '../../../src/app/project.ts'
+import { createRuntime, type Runtime } from '../../../src/app/runtime.ts'
+import { roles } from '../../../src/kernel/auth/roles.ts'
+import type { Tx } from '../../../src/kernel/database/tx.ts'
+import { createLog } from '../../../src/kernel/log.ts'
+import { createKeyring } from '../../../src/kernel/seal.ts'
+import { uuidv7 } from '../../../src/kernel/uuid.ts'
+import { type Ground, layGround, STAND_MASTER_KEY } from '../ground.ts'
+
+const UPLOAD_MAX_BYTES = 4 * 1024 ** 3
+
+export interface Office {
+  readonly ground: Ground
+  readonly tenant_id: string
+  readonly token: string
+  readonly url: string
+  /** Throws unless the answer is a good one. */
+  ask<T = Record<string, never>>(at: string, body?: object): Promise<T>
+  /** As app inside the tenant, behind the wall. */
+  asTenant<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+  upload(file_name: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<string>
+  startImport(list_key: string, upload_id: string, adapter_key: string): Promise<{ job_id: string; import_id: string }>
+  /** The job once it has ended. */
+  ended(job_id: string): Promise<{ state: string }>
+  close(): Promise<void>
+}
+
+export async function openOffice(): Promise<Office> {
+  const project = readProject()
+  await buildParts(project.root)
+  const ground = await layGround()
+  try {
+    const [tenant_id] = (await ground.makeTenants(1)) as [string]
+    return await serve(ground, tenant_id, runtimeOn(ground))
+  } catch (error) {
+    await ground.stop()
+    throw error
+  }
+}
+
+const buildParts = (root: string) =>
+  esbuild.build({
+    absWorkingDir: root,
+    entryPoints: {
+      'worker-process': 'test/stand/worker-process.ts',
+      'import-thread': 'src/registry/import/import-thread.ts',
+      'type-worker': 'src/registry/types/type-worker.ts',
+    },
+    outdir: import.meta.dirname,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  })
+
+export const runtimeOn = (ground: Pick<Ground, 'connection'>): Runtime =>
+  createRuntime({
+    connections: { app: ground.connection('app'), worker: ground.connection('worker') },
+    keyring: createKeyring(STAND_MASTER_KEY),
+    build: buildFacts(readProject()),
+    log: createLog({ level: 'error', name: 'stand' }),
+    issuers: [],
+    public_url: null,
+    cors_origins: [],
+    trusted_proxies: 0,
+    pool_size: 6,
+    prepared_statements: true,
+    statement_timeout_ms: 15_000,
+    upload_max_bytes: UPLOAD_MAX_BYTES,
+    strict: false,
+    scripts_dir: import.meta.dirname,
+  })
+
+async function serve(ground: Ground, tenant_id: string, runtime: Runtime): Promise<Office> {
+  // A stand calls faster than any client should.
+  await runtime.database.write({ tenant_id, actor: 'operator:stand' }, (tx) =>
+    tx.run(
+      `insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
+       select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy']) bucket`,
+      [tenant_id],
+    ),
+  )
+  const server = await runtime.createServer()
+  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}/api`
+  const who = { tenant_id, principal: `user:${uuidv7()}`, roles, lifetime_s: 12 * 3600 } as const
+  const { token } = await runtime.kernel.issuer.mint(who)
+  const authorization = `Bearer ${token}`
+  const answered = async (reply: Response): Promise<never> => {
+    if (!reply.ok) throw new Error(`${reply.url} answered ${reply.status} ${await reply.text()}`)
+    return (reply.status === 204 ? {} : await reply.json()) as never
+  }
+  const ask: Office['ask'] = async (at, body) => {
+    const [method, path] = at.split(' ') as [string, string]
+    const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
+    return answered(await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }))
+  }
+  return {
+    ground,
+    tenant_id,
+    token,
+    url,
+    ask,
+    asTenant: (body) => runtime.database.read({ tenant_id, actor: who.principal }, body),
+    upload: async (file_name, pieces) => {
+      const bytes = (async function* () {
+        for await (const piece of pieces) yield Buffer.from(piece)
+      })()
+      const request = { method: 'POST', duplex: 'half', body: ReadableStream.from(bytes) } as RequestInit
+      const headers = { authorization, 'content-type': 'application/octet-stream' }
+      const { upload_id } = await answered(
+        await fetch(`${url}/uploads?file_name=${file_name}`, { ...request, headers }),
+      )
+      return upload_id
+    },
+    startImport: async (list_key, upload_id, adapter_key) => {
+      const order = { list_key, upload_id, adapter_key }
+      const { job_id, resource } = await ask<{ job_id: string; resource: string }>(
+        'POST /reference-data/imports',
+        order,
+      )
+      return { job_id, import_id: resource.split('/').at(-1) as string }
+    },
+    ended: async (job_id) => {
+      for (;;) {
+        const job = await ask<{ state: string }>(`GET /jobs/${job_id}`)
+        if (job.state !== 'queued' && job.state !== 'running') return job
+        await sleep(200)
+      }
+    },
+    close: async () => {
+      await server.close()
+      await runtime.close()
+      await ground.stop()
+    },
+  }
+}
+
+export const partyType = {
+  title: 'Party',
+  description: 'A party on a list.',
+  schema: {
+    type: 'object',
+    properties: {
+      code: { type: 'string', maxLength: 50 },
+      name: { type: 'string', minLength: 1, maxLength: 200 },
+      country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      score: { type: 'integer', minimum: 0 },
+      programme: { type: 'string' },
+    },
+    required: ['code', 'name'],
+    additionalProperties: false,
+  },
+  key_pointers: ['/code'],
+  fields: {},
+  examples: [{ code: 'A1', name: 'Example' }],
+}
+
+export async function newList(office: Office, list_key: string): Promise<string> {
+  const anything = { max_removed_bps: 10_000, max_changed_bps: 10_000 }
+  await office.ask('POST /reference-data/datasets', { list_key, type_key: 'party', title: 'Parties', guards: anything })
+  return list_key
+}
+
+/** Resident memory of a process, in MiB; 0 once it is gone. */
+export function residentMib(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+export const pidOf = (worker: string): number => Number(worker.split(':').at(-2))
+
+/** Whole numbers from the command line, each with its default; `seed` is always among them. */
+export function numbersFrom<K extends string>(defaults: Record<K, number>): Record<K | 'seed', number> {
+  const all = { seed: randomInt(2 ** 31), ...defaults } as Record<string, number>
+  const options = Object.fromEntries(Object.keys(all).map((name) => [name, { type: 'string' } as const]))
+  const { values } = parseArgs({ options })
+  for (const [name, text] of Object.entries(values)) {
+    all[name] = Number(text)
+    if (Number.isSafeInteger(all[name]) && (all[name] as number) >= 0) continue
+    console.error(`--${name} must be a whole number.`)
+    process.exit(2)
+  }
+  return all as Record<K | 'seed', number>
+}
+
+/** Prints the one line of JSON a stand gives, and sets how the process ends. */
+export function report(stand: string, result: { passed: boolean } & Record<string, unknown>): void {
+  console.log(JSON.stringify({ stand, ...result }))
+  process.exitCode = result.passed ? 0 : 1
+}

@@ -1,0 +1,115 @@
+/** A shared list as the operator keeps it: published and activated in the system tenant by the module's own functions. */
+import type { Tx } from '../../src/kernel/database/tx.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { activate } from '../../src/modules/reference-data/activations/actions.ts'
+import {
+  type DatasetRow,
+  insertDataset,
+  type OverlayPolicy,
+} from '../../src/modules/reference-data/datasets/queries.ts'
+import { contentOf, hashOfContent } from '../../src/modules/reference-data/types/actions.ts'
+import { insertType, type TypeRow } from '../../src/modules/reference-data/types/queries.ts'
+import { publishStaged, stageRows } from '../../src/modules/reference-data/versions/actions.ts'
+import { type CompiledType, compileType } from '../../src/registry/types/compile.ts'
+import type { TypeDefinition } from '../../src/registry/types/definition.ts'
+import type { World } from './world.ts'
+
+const SYSTEM = '00000000-0000-0000-0000-000000000000'
+
+/** Two members with an order of severity, and one without. */
+export const ratingType = {
+  title: 'Country rating',
+  description: 'How risky a country is held to be.',
+  schema: {
+    type: 'object',
+    properties: {
+      country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      rating: { type: 'string', enum: ['low', 'medium', 'high'] },
+      score: { type: 'integer', minimum: 0, maximum: 100 },
+      note: { type: 'string', maxLength: 100 },
+    },
+    required: ['country', 'rating'],
+    additionalProperties: false,
+  },
+  key_pointers: ['/country'],
+  fields: {
+    '/rating': { title: 'Rating', order: ['low', 'medium', 'high'] },
+    '/score': { title: 'Score', order: 'higher_is_stricter' },
+  },
+  examples: [{ country: 'DE', rating: 'low' }],
+}
+
+export interface Rating {
+  readonly country: string
+  readonly rating: 'low' | 'medium' | 'high'
+  readonly score?: number
+  readonly note?: string
+}
+
+export class SharedList {
+  readonly list_key: string
+  readonly #w: World
+  readonly #dataset: DatasetRow
+  readonly #type: TypeRow
+  readonly #compiled: CompiledType
+
+  private constructor(w: World, dataset: DatasetRow, type: TypeRow) {
+    this.#w = w
+    this.list_key = dataset.list_key
+    this.#dataset = dataset
+    this.#type = type
+    this.#compiled = compileType({ type_key: type.type_key, type_version: 1, ...type.definition } as TypeDefinition)
+  }
+
+  static async create(w: World, overlay_policy: OverlayPolicy, entries: readonly Rating[]): Promise<SharedList> {
+    const list_key = `shared-${uuidv7().slice(-12)}`
+    const definition = contentOf(ratingType)
+    const list = await asOperator(w, async (tx) => {
+      const type = await insertType(tx, {
+        type_key: list_key,
+        type_version: 1,
+        definition,
+        definition_hash: hashOfContent(definition),
+        compatibility: 'backward',
+      })
+      const dataset = await insertDataset(tx, {
+        dataset_id: uuidv7(),
+        family: 'list',
+        list_key,
+        role: 'base',
+        type_tenant_id: SYSTEM,
+        type_key: list_key,
+        title: 'Shared ratings',
+        overlay_policy,
+      })
+      return new SharedList(w, dataset as DatasetRow, type as TypeRow)
+    })
+    await list.publish(entries)
+    return list
+  }
+
+  /** A new version with these entries, in force from now on; gives its number. */
+  publish(entries: readonly Rating[]): Promise<number> {
+    return asOperator(this.#w, async (tx) => {
+      const rows = entries.map((entry, index) => {
+        const prepared = this.#compiled.prepare({ ...entry })
+        if (!('key' in prepared)) throw new Error(`not an entry: ${JSON.stringify(prepared)}`)
+        return { ...prepared, row: index + 1 }
+      })
+      const made = await publishStaged(tx, {
+        dataset: this.#dataset,
+        type: this.#type,
+        content: await stageRows(tx, rows),
+        origin: 'inline',
+        provenance: {},
+        guards: null,
+      })
+      if (made === 'unchanged') throw new Error('a version was expected')
+      await activate(tx, { list_key: this.list_key, version: made.version, reason: 'published' })
+      return made.version
+    })
+  }
+}
+
+const asOperator = <T>(w: World, body: (tx: Tx) => Promise<T>): Promise<T> =>
+  w.steward.write({ tenant_id: SYSTEM, actor: 'operator:test' }, body)
