@@ -217,7 +217,6 @@ describe('on any screen', () => {
   inBrowser('pages fit, wide and narrow, light and dark', async () => {
     const { page, seen, close } = await at(clara, '/datasets')
     const places = {
-      list: '/datasets',
       entries: '/datasets/demo-sanctions?tab=entries',
       difference: '/datasets/demo-sanctions/diff?from=1&to=3',
       type: '/types/sanctioned-party',

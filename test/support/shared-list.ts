@@ -34,7 +34,7 @@ export const ratingType = {
   key_pointers: ['/country'],
   fields: {
     '/rating': { title: 'Rating', order: ['low', 'medium', 'high'] },
-    '/score': { title: 'Score', order: 'higher_is_stricter' },
+    '/score': { title: 'Score', order: 'higher_is_stricter' as const },
   },
   examples: [{ country: 'DE', rating: 'low' }],
 }

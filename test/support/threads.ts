@@ -18,7 +18,9 @@ export default async function buildThreads(): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    packages: 'external',
+    // As scripts/build.mjs makes them.
+    packages: 'bundle',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
 }

@@ -24,8 +24,13 @@ interface ProbeResult {
   readonly passed: boolean
 }
 
-/** SQLSTATE 42501: refused by a policy or by a missing grant. PB002: an append-only table. Either way nothing happened. */
-const REFUSALS: Readonly<Record<string, string>> = { '42501': 'refused', PB002: 'refused' }
+/** 42501: refused by a policy or by a missing grant. PB002 to PB004: by what keeps history and order. Nothing happened. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '42501': 'refused',
+  PB002: 'refused',
+  PB003: 'refused',
+  PB004: 'refused',
+}
 
 async function attempt(
   tx: Tx,

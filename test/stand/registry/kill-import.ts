@@ -10,7 +10,7 @@ import { newList, numbersFrom, type Office, openOffice, partyType, pidOf, report
 
 const LISTS = 4
 const UPLOADS = 6
-const BACKLOG = 6
+const BACKLOG = 12
 const WORKERS = 2
 const SLOTS = 2
 const RUNNING_LIMIT_MS = 60_000

@@ -167,7 +167,7 @@ async function run(office: Office) {
     let pid = 0
     while (pid === 0) pid = await workerPid(office)
     await office.ended(job_id)
-    const imports = []
+    const imports: Awaited<ReturnType<typeof timedImport>>[] = []
     const measure = async (list_key: string, format: Format, version: number) => {
       const facts = await timedImport(office, list_key, format, version, pid)
       console.error(JSON.stringify(facts))

@@ -27,7 +27,7 @@ export interface Office {
   ask<T = Record<string, never>>(at: string, body?: object): Promise<T>
   /** As app inside the tenant, behind the wall. */
   asTenant<T>(body: (tx: Tx) => Promise<T>): Promise<T>
-  upload(file_name: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<string>
+  upload(file_name: string, pieces: Iterable<string | Buffer>): Promise<string>
   startImport(list_key: string, upload_id: string, adapter_key: string): Promise<{ job_id: string; import_id: string }>
   /** The job once it has ended. */
   ended(job_id: string): Promise<{ state: string }>
@@ -115,7 +115,7 @@ async function serve(ground: Ground, tenant_id: string, runtime: Runtime): Promi
     asTenant: (body) => runtime.database.read({ tenant_id, actor: who.principal }, body),
     upload: async (file_name, pieces) => {
       const bytes = (async function* () {
-        for await (const piece of pieces) yield Buffer.from(piece)
+        for (const piece of pieces) yield Buffer.from(piece)
       })()
       const request = { method: 'POST', duplex: 'half', body: ReadableStream.from(bytes) } as RequestInit
       const headers = { authorization, 'content-type': 'application/octet-stream' }

@@ -112,8 +112,9 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
 function InForce({ dataset }: { readonly dataset: Dataset }) {
   const { active, pending } = dataset
   const summary = dataset.versions.find(({ version }) => version === active?.version)
-  const newer = dataset.versions.filter(({ version }) => active !== null && version > active.version).length
-  const newest = dataset.versions[0]
+  const usable = dataset.versions.filter(({ state }) => state !== 'withdrawn')
+  const newer = usable.filter(({ version }) => active !== null && version > active.version).length
+  const newest = usable[0]
   return (
     <Section title="In force">
       {active === null ? (

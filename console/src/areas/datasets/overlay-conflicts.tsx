@@ -107,18 +107,27 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
           />
         )}
       </header>
-      <ChangeTable
-        type={type}
-        changes={memberChanges(base ?? {}, theirs ?? {})}
-        label={`What the shared list changed on ${key}`}
-        sides={['Shared, when we changed it', 'Shared, now']}
-      />
-      <ChangeTable
-        type={type}
-        changes={memberChanges(theirs ?? {}, ours ?? {})}
-        label={`What ours makes of ${key}`}
-        sides={['Theirs', 'Ours']}
-      />
+      {base !== null && theirs !== null && (
+        <ChangeTable
+          type={type}
+          changes={memberChanges(base, theirs)}
+          label={`What the shared list changed on ${key}`}
+          sides={['Shared, when we changed it', 'Shared, now']}
+        />
+      )}
+      <div className="diff-body">
+        {base === null && <Text size="sm">It was not on the shared list when we added it.</Text>}
+        {theirs === null && <Text size="sm">It is not on the shared list any more.</Text>}
+        {ours === null && <Text size="sm">We removed it.</Text>}
+      </div>
+      {ours !== null && theirs !== null && (
+        <ChangeTable
+          type={type}
+          changes={memberChanges(theirs, ours)}
+          label={`What ours makes of ${key}`}
+          sides={['Theirs', 'Ours']}
+        />
+      )}
     </article>
   )
 }

@@ -109,7 +109,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
           required
           autosize
           minRows={6}
-          maxRows={16}
+          maxRows={12}
           classNames={{ input: 'mono' }}
           error={order.value !== '' && !isJson && 'This is not a JSON object.'}
           value={order.value}

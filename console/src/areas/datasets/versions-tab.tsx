@@ -111,6 +111,19 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
   )
 }
 
+/** What a provenance may hold, by where the version came from. */
+interface Origin {
+  readonly source?: Source
+  readonly adapter_key?: string
+  readonly import_id?: string
+  readonly imported_by?: string
+  readonly counts?: object
+  readonly guards_overridden?: {
+    readonly by?: string
+    readonly reason?: string
+    readonly breaches?: readonly { readonly detail: string }[]
+  }
+}
 interface Source {
   readonly title?: string
   readonly url?: string
@@ -129,9 +142,7 @@ function Provenance({ version: { list_key, version, content_hash, type_key, type
       }),
   })
   if (data === undefined) return <ListSkeleton />
-  const origin = data.provenance as { source?: Source; adapter_key?: string; import_id?: string; counts?: object }
-  const { source, adapter_key, import_id } = origin
-  const override = (data.provenance as { override?: { reason?: string } }).override
+  const { source, adapter_key, import_id, imported_by, counts, guards_overridden } = data.provenance as Origin
   return (
     <Facts
       of={[
@@ -144,14 +155,21 @@ function Provenance({ version: { list_key, version, content_hash, type_key, type
         source?.file_name != null && ['File', source.file_name],
         source?.sha256 != null && ['File hash', <CopyValue key="file" value={source.sha256} name="the file hash" />],
         adapter_key !== undefined && ['Adapter', adapter_key],
-        origin.counts !== undefined && ['Read', inCounts(origin.counts)],
+        counts !== undefined && ['Read', inCounts(counts)],
+        imported_by !== undefined && ['Imported by', <Principal key="by" of={imported_by} />],
         import_id !== undefined && [
           'Import',
           <PageLink key="import" to={`/imports/${import_id}`} size="sm">
             Open the import
           </PageLink>,
         ],
-        override?.reason !== undefined && ['Guards overridden', override.reason],
+        guards_overridden !== undefined && [
+          'Guards overridden',
+          <span key="guards">
+            “{guards_overridden.reason}”, by <Principal of={guards_overridden.by ?? ''} />.{' '}
+            <span className="quiet">{guards_overridden.breaches?.map(({ detail }) => detail).join(' ')}</span>
+          </span>,
+        ],
         ['Created', <At key="at" at={data.created_at} />],
         ...data.activations.map(
           ({ activation_id, effective_from, actor, reason }) =>

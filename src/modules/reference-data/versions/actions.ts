@@ -62,9 +62,9 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
   const head = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
-  if (content.entry_count >= ANALYSE_FROM) await analyseStage(tx)
   let difference = { added: content.entry_count, removed: 0, changed: 0 }
   if (head) {
+    if (content.entry_count >= ANALYSE_FROM) await analyseStage(tx)
     await createDelta(tx, dataset.dataset_id)
     difference = await countDelta(tx)
   }
