@@ -2367,7 +2367,7 @@ export interface components {
             /** @description The state it was proposed against; approving fails when it has moved. */
             head: string | null;
             /** @enum {string} */
-            state: "open" | "approved" | "rejected" | "withdrawn" | "void";
+            state: "open" | "approved" | "rejected" | "withdrawn";
             required_role: string;
             approvers: number;
             approvals: {
@@ -2476,10 +2476,10 @@ export interface components {
                 /** @description How many people besides the author; 0 asks for nobody. */
                 approvers: number;
                 /**
-                 * @description The role an approver must hold.
+                 * @description The role an approver must hold: one that may approve.
                  * @enum {string}
                  */
-                role: "viewer" | "analyst" | "policy_editor" | "compliance_officer" | "auditor" | "tenant_admin" | "service";
+                role: "compliance_officer" | "tenant_admin";
             }[];
             /** @description Every action that can be governed. */
             actions: string[];
@@ -4772,10 +4772,10 @@ export interface operations {
                         /** @description How many people besides the author; 0 asks for nobody. */
                         approvers: number;
                         /**
-                         * @description The role an approver must hold.
+                         * @description The role an approver must hold: one that may approve.
                          * @enum {string}
                          */
-                        role: "viewer" | "analyst" | "policy_editor" | "compliance_officer" | "auditor" | "tenant_admin" | "service";
+                        role: "compliance_officer" | "tenant_admin";
                     }[];
                     /** @description Refuse the change (409) unless this is the current revision. */
                     expected_revision?: number;
@@ -4936,7 +4936,7 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                state?: "open" | "approved" | "rejected" | "withdrawn" | "void";
+                state?: "open" | "approved" | "rejected" | "withdrawn";
                 action?: string;
             };
             header?: never;

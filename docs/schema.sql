@@ -24,6 +24,7 @@ AS $function$
 declare
   last app.activation;
 begin
+  if app.restoring() then return new; end if;
   perform pg_advisory_xact_lock(hashtextextended('activation:' || new.tenant_id || ':' || new.family || ':' || new.list_key, 0));
   select * into last from app.activation
    where tenant_id = new.tenant_id and family = new.family and list_key = new.list_key order by seq desc limit 1;
@@ -64,6 +65,7 @@ AS $function$
 declare
   last app.operator_event;
 begin
+  if app.restoring() then return new; end if;
   perform pg_advisory_xact_lock(hashtextextended('operator_event', 0));
   select * into last from app.operator_event order by seq desc limit 1;
   new.seq := coalesce(last.seq, 0) + 1;
@@ -82,6 +84,7 @@ AS $function$
 declare
   publishing constant text := nullif(current_setting('app.publishing', true), '');
 begin
+  if app.restoring() then return null; end if;
   if not exists (select 1 from app.dataset_version
                   where tenant_id = app.tenant_id() and dataset_id = split_part(publishing, ':', 1)::uuid
                     and version = split_part(publishing, ':', 2)::bigint and created_at = now()) then
@@ -96,7 +99,7 @@ CREATE OR REPLACE FUNCTION app.keep_dataset()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    new.head_version := 0;
+    if not app.restoring() then new.head_version := 0; end if;
     return new;
   end if;
   if (new.tenant_id, new.dataset_id, new.family, new.list_key, new.role, new.base_tenant_id, new.base_dataset_id,
@@ -129,6 +132,7 @@ CREATE OR REPLACE FUNCTION app.number_version()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if app.restoring() then return new; end if;
   update app.dataset set head_version = new.version, updated_at = now()
    where tenant_id = new.tenant_id and dataset_id = new.dataset_id and head_version = new.version - 1;
   if not found then
@@ -152,6 +156,7 @@ CREATE OR REPLACE FUNCTION app.refuse_entry()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'INSERT' and app.restoring() then return new; end if;
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
 end $function$
 ;
@@ -201,6 +206,12 @@ AS $function$
          and (a.revoked_at is null or a.revoked_at > p_known)
        order by a.effective_from desc, a.seq desc limit 1) overlay
       on overlay.version is not null and (own.version is null or own.dataset_tenant_id <> own.tenant_id) $function$
+;
+CREATE OR REPLACE FUNCTION app.restoring()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (COALESCE((current_setting('app.restoring'::text, true) = 'on'::text), false) AND (NOT (EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state = 'active'::text))))))
 ;
 CREATE OR REPLACE FUNCTION app.revoke_activation()
  RETURNS trigger

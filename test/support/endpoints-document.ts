@@ -38,10 +38,13 @@ const marksOf = (route: Route): string =>
 /** The declaration is found by its literal: method and path stand in one string. */
 function findDeclaration(root: string, module: Module, route: Route): string {
   const folder = path.join(root, 'src/modules', module.name)
-  for (const file of fs
-    .readdirSync(folder)
+  // A declaration before a mention: an alias names the path it repeats.
+  const files = fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.split(path.sep).join('/'))
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .sort()) {
+    .sort((a, b) => Number(b.endsWith('routes.ts')) - Number(a.endsWith('routes.ts')) || (a < b ? -1 : 1))
+  for (const file of files) {
     const lines = fs.readFileSync(path.join(folder, file), 'utf8').split('\n')
     const line = lines.findIndex((text) => text.includes(`'${route.at}'`))
     if (line >= 0) return `src/modules/${module.name}/${file}:${line + 1}`

@@ -101,7 +101,9 @@ export class ExampleTenant {
   async newChangeRequest(role: Role): Promise<string> {
     const user_id = await this.newUser()
     const govern = (rules: object[]) => this.make('PUT /tenant/approval-policy', { body: { rules } })
-    await govern([{ action: 'roles', approvers: 1, role }])
+    // Only these approve; whoever else holds a role may still withdraw.
+    const approver = role === 'tenant_admin' ? role : 'compliance_officer'
+    await govern([{ action: 'roles', approvers: 1, role: approver }])
     const token = await this.token(allRoles, this.author)
     const proposed = await this.make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
     await govern([])

@@ -1,6 +1,5 @@
 /** How much two versions differ: a sign, a number and a word each, so that colour only repeats what is said. */
 import './registry.css'
-import { plural } from './words.ts'
 
 interface DifferenceCountsProps {
   readonly of: { readonly added: number; readonly removed: number; readonly changed: number }
@@ -22,13 +21,4 @@ export function DifferenceCounts({ of }: DifferenceCountsProps) {
       ))}
     </span>
   )
-}
-
-export const differenceSentence = ({ added, removed, changed }: DifferenceCountsProps['of']): string => {
-  const parts = [
-    added > 0 && `${plural(added, 'entry', 'entries')} added`,
-    removed > 0 && `${plural(removed, 'entry', 'entries')} removed`,
-    changed > 0 && `${plural(changed, 'entry', 'entries')} changed`,
-  ].filter((part) => typeof part === 'string')
-  return parts.length === 0 ? 'Nothing differs.' : `${parts.join(', ')}.`
 }

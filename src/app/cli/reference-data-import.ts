@@ -48,6 +48,9 @@ const REPORT_EVERY_MS = 2000
 const LABEL = /^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const LIST_KEY = /^[a-z0-9][a-z0-9_-]{0,99}$/
 const TITLE_MAX = 200
+const adapterKeys = [...adapters.keys()].sort()
+/** So many names of adapters fit on the first line of help. */
+const HELP_ADAPTERS = 8
 const overlayPolicies: readonly OverlayPolicy[] = ['none', 'add_only', 'tighten_only', 'free']
 
 export const referenceDataImport: Command = {
@@ -57,14 +60,17 @@ export const referenceDataImport: Command = {
 Every row is checked; one bad row, and nothing is imported. The new version is not in force until it is activated: with
 --activate 24 hours from now, at --at INSTANT, or at once with --now REASON. With --type a list that is not there yet is registered.
 
+Adapters: ${adapterKeys.slice(0, HELP_ADAPTERS).join(', ')},
+  ${adapterKeys.slice(HELP_ADAPTERS).join(', ')}
+
 Examples:
   npx probity reference-data import countries.csv --shared --list countries --adapter csv
-  npx probity reference-data import sdn.xml --shared --list sdn --adapter ofac-xml --type sanctioned-party --title 'OFAC SDN'
+  npx probity reference-data import sdn.xml --shared --list sdn --adapter ofac-sdn-xml --type sanctioned-party --title 'OFAC SDN'
   npx probity reference-data import grey.csv --shared --list fatf-lists --adapter csv --activate --now 'Binding tonight'`,
   options: {
     ...ACTING,
     list: { type: 'string', value: 'KEY', about: 'the list' },
-    adapter: { type: 'string', value: 'KEY', about: `how to read the file: ${[...adapters.keys()].sort().join(', ')}` },
+    adapter: { type: 'string', value: 'KEY', about: 'how to read the file; they are named above' },
     options: { type: 'string', value: 'JSON', about: 'options of the adapter' },
     type: { type: 'string', value: 'KEY', about: 'register a new list of this shared type' },
     title: { type: 'string', value: 'TEXT', about: 'title of the new list' },
@@ -153,9 +159,8 @@ function readAdapter(args: Arguments): Adapter {
   const key = args.needed('adapter')
   const adapter = adapters.get(key)
   if (adapter) return adapter
-  const keys = [...adapters.keys()].sort()
-  const near = nearest(key, keys)
-  const hint = near ? `did you mean "${near}"?` : `there are ${keys.join(', ')}.`
+  const near = nearest(key, adapterKeys)
+  const hint = near ? `did you mean "${near}"?` : `there are ${adapterKeys.join(', ')}.`
   throw new UsageError(`--adapter "${key.slice(0, 100)}" is not known; ${hint}`)
 }
 

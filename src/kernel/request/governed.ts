@@ -19,7 +19,7 @@ export const ChangeRequestView = closed(
     body: Type.Unsafe<unknown>({ description: 'The stored request body, exactly what approving will execute.' }),
     content_hash: text(64),
     head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
-    state: oneOf(['open', 'approved', 'rejected', 'withdrawn', 'void']),
+    state: oneOf(['open', 'approved', 'rejected', 'withdrawn']),
     required_role: text(50),
     approvers: integer(1, 5),
     approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),

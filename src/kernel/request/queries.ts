@@ -77,7 +77,7 @@ export interface ChangeRequestRow {
   readonly body: unknown
   readonly content_hash: string
   readonly head: string | null
-  readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn' | 'void'
+  readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn'
   readonly required_role: string
   readonly approvers: number
   readonly approvals: { approved_by: string; approved_at: string; note: string | null }[]

@@ -62,7 +62,7 @@ export const updateChangeRequestApproved = (tx: Tx, cr_id: string) =>
 export const updateChangeRequestDecided = (
   tx: Tx,
   cr_id: string,
-  state: 'approved' | 'rejected' | 'withdrawn' | 'void',
+  state: 'approved' | 'rejected' | 'withdrawn',
   note: string | null,
 ) =>
   tx.run(

@@ -78,7 +78,7 @@ describe('proposing', () => {
     const stale = { token: author.token, body: { roles: ['viewer'], expected_revision: 9 } }
     expect((await w.call(`PUT /users/${user_id}/roles`, stale)).json.code).toBe('revision_stale')
     expect((await setRoles(['viewer'], await caller(['viewer']))).json.code).toBe('role_required')
-    const unknown = { rules: [{ action: 'nonsense', approvers: 1, role: 'viewer' }] }
+    const unknown = { rules: [{ action: 'nonsense', approvers: 1, role: 'compliance_officer' }] }
     const policy = { token: author.token, body: unknown }
     expect((await w.call('PUT /tenant/approval-policy', policy)).json.code).toBe('conflict')
     expect(await list()).toEqual([])

@@ -113,6 +113,8 @@ export const changeRequestRoutes = [
       'last_administrator',
       'gates_closed',
       'list_key_reserved',
+      'nothing_in_force',
+      'content_corrupt',
     ],
   }).handle(async ({ tx, params, body, actor, kernel, audit, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)

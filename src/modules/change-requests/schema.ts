@@ -6,7 +6,7 @@ export const ChangeRequestPage = pageOf(ChangeRequestView)
 export const ChangeRequestParams = closed({ cr_id: Id() })
 export const ChangeRequestQuery = closed({
   ...pageQuery,
-  state: Type.Optional(oneOf(['open', 'approved', 'rejected', 'withdrawn', 'void'])),
+  state: Type.Optional(oneOf(['open', 'approved', 'rejected', 'withdrawn'])),
   action: Type.Optional(Slug()),
 })
 export const InboxQuery = closed(pageQuery)

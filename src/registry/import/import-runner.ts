@@ -15,6 +15,7 @@ export interface ImportLimits {
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
 const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
 const CHUNKS_UNDER_WAY = 4
+const YOUNG_MB = 12
 
 export async function* importInThread(
   script: string,
@@ -22,7 +23,10 @@ export async function* importInThread(
   order: ImportOrder,
   limits: ImportLimits = defaultLimits,
 ): AsyncGenerator<ImportOutput, void, undefined> {
-  const worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb } })
+  const worker = new Worker(script, {
+    // Rows die young: more room for them would only be memory that is never given back.
+    resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
+  })
   const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
   const outputs: ImportOutput[] = []
   let chunks_under_way = 0

@@ -12,7 +12,7 @@ import { Principal } from '../../ui/principal.tsx'
 import { When } from '../../ui/when.tsx'
 import { defined, operationWords, sentence, spaced } from '../../ui/words.ts'
 
-const states = ['open', 'approved', 'rejected', 'withdrawn', 'void'] as const
+const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
 const views = ['mine', 'all'] as const
 
 export default function ChangeRequestsPage() {

@@ -7,7 +7,7 @@ interface Differing {
 }
 
 /** A field as the summary calls it: any place of an array stands for all. */
-export const generalOf = (pointer: string): string => pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+const generalOf = (pointer: string): string => pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 
 export const touchesField = ({ op, changes }: Differing, field: string): boolean =>
   op === 'changed' && changes.some(({ pointer }) => generalOf(pointer) === field)

@@ -1,5 +1,6 @@
 /** Where the shared list moved under an overlay: what it was, what we made of it, what it is now, and which to keep. */
-import { Button, Group, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
@@ -7,6 +8,7 @@ import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { Gates, gatesOf } from '../../ui/gates.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
 import { memberChanges } from '../../ui/text-changes.ts'
@@ -55,14 +57,7 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
         ))}
         {canRebase && (
           <>
-            <Textarea
-              label="Reason"
-              autosize
-              minRows={1}
-              maxLength={2000}
-              value={reason}
-              onChange={(event) => setReason(event.currentTarget.value)}
-            />
+            <ReasonField isRequired={false} value={reason} onChange={setReason} />
             <Gates gates={gatesOf(rebase.problem)} />
             <ProblemNote problem={rebase.problem} />
             <ApprovalNote request={rebase.waiting} />

@@ -1,4 +1,5 @@
 /** Adding, changing or removing one entry of a shared list for this tenant. The overlay is sent as a whole. */
+
 import { Button, Group, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +7,7 @@ import { probity } from '../../session/client.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
 import { type Overlay, type OverlayChange, operationOf } from './overlay-query.ts'
 
@@ -116,15 +118,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
           onChange={(event) => setOrder({ ...order, value: event.currentTarget.value })}
         />
       )}
-      <Textarea
-        label="Reason"
-        required
-        autosize
-        minRows={2}
-        maxLength={2000}
-        value={order.reason}
-        onChange={(event) => setOrder({ ...order, reason: event.currentTarget.value })}
-      />
+      <ReasonField value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
       <ApprovalNote request={save.waiting} />
     </FormDialog>
   )

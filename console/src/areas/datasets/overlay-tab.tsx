@@ -1,5 +1,6 @@
 /** What this tenant changes on a shared list: each change beside what the operator says, and what has moved underneath. */
-import { Badge, Button, Group, Skeleton, Stack, Text, Textarea } from '@mantine/core'
+
+import { Badge, Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { probity } from '../../session/client.ts'
@@ -10,6 +11,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
 import { Nothing } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '../../ui/registry-queries.ts'
 import { memberChanges } from '../../ui/text-changes.ts'
 import { At } from '../../ui/when.tsx'
@@ -189,16 +191,7 @@ function LessDialog({ list_key, changes, onClose, children }: LessDialogProps) {
       change={less}
     >
       <Text size="sm">{children}</Text>
-      <Textarea
-        label="Reason"
-        required
-        autosize
-        minRows={2}
-        maxLength={2000}
-        data-autofocus
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      <ReasonField isFirst value={reason} onChange={setReason} />
       <ApprovalNote request={less.waiting} />
     </FormDialog>
   )

@@ -1,5 +1,6 @@
 /** Keeping this tenant on one version of a shared list, and following it again. */
-import { Button, Select, Text, Textarea, TextInput } from '@mantine/core'
+
+import { Button, Select, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
@@ -8,6 +9,7 @@ import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { instantOf } from '../../ui/local-time.ts'
 import { faultsByField } from '../../ui/problem-words.ts'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { versionChoices } from './version-words.ts'
 import { WhatWillChange } from './what-will-change.tsx'
@@ -88,7 +90,7 @@ function PinDialog({ dataset, onClose }: DialogProps) {
         value={order.until}
         onChange={(event) => setOrder({ ...order, until: event.currentTarget.value })}
       />
-      <Reason value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
+      <ReasonField isFirst value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
       <ApprovalNote request={pin.waiting} />
     </FormDialog>
   )
@@ -114,23 +116,8 @@ function UnpinDialog({ dataset, onClose }: DialogProps) {
       change={unpin}
     >
       <Text size="sm">The pin ends now, and the version the operator has in force governs from here on.</Text>
-      <Reason value={reason} onChange={setReason} />
+      <ReasonField isFirst value={reason} onChange={setReason} />
       <ApprovalNote request={unpin.waiting} />
     </FormDialog>
-  )
-}
-
-function Reason({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
-  return (
-    <Textarea
-      label="Reason"
-      required
-      autosize
-      minRows={2}
-      maxLength={2000}
-      data-autofocus
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   )
 }

@@ -1,5 +1,6 @@
 /** Putting a version in force, now or from an instant on, or asking for it: with what will change, and always with a reason. */
-import { Alert, Text, Textarea, TextInput } from '@mantine/core'
+
+import { Alert, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
@@ -8,6 +9,7 @@ import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Gates, gatesOf } from '../../ui/gates.tsx'
 import { instantOf } from '../../ui/local-time.ts'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { useNow } from '../../ui/when.tsx'
 import { WhatWillChange } from './what-will-change.tsx'
@@ -81,16 +83,7 @@ export function PutInForceDialog({ dataset, version, way, onClose }: PutInForceD
           </Text>
         </Alert>
       )}
-      <Textarea
-        label="Reason"
-        required
-        autosize
-        minRows={2}
-        maxLength={2000}
-        data-autofocus
-        value={order.reason}
-        onChange={(event) => setOrder({ ...order, reason: event.currentTarget.value })}
-      />
+      <ReasonField isFirst value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
       <Gates gates={gatesOf(put.problem)} />
       <ApprovalNote request={put.waiting} />
     </FormDialog>

@@ -1,5 +1,6 @@
 /** Going back to an earlier version in one step: what it will change, what was scheduled, and why. */
-import { Button, Checkbox, Select, Textarea } from '@mantine/core'
+
+import { Button, Checkbox, Select } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -8,6 +9,7 @@ import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Gates, gatesOf } from '../../ui/gates.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { useNow } from '../../ui/when.tsx'
 import { plural } from '../../ui/words.ts'
@@ -69,16 +71,7 @@ export function RollBack({ dataset }: { readonly dataset: Dataset }) {
           onChange={(chosen) => setOrder({ ...order, to: chosen })}
         />
         {to > 0 && <WhatWillChange dataset={dataset} from={active} to={to} />}
-        <Textarea
-          label="Reason"
-          required
-          autosize
-          minRows={2}
-          maxLength={2000}
-          data-autofocus
-          value={order.reason}
-          onChange={(event) => setOrder({ ...order, reason: event.currentTarget.value })}
-        />
+        <ReasonField isFirst value={order.reason} onChange={(reason) => setOrder({ ...order, reason })} />
         {dataset.pending.length > 0 && (
           <Checkbox
             label={`Keep ${plural(dataset.pending.length, 'scheduled activation')}`}

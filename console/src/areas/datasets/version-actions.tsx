@@ -1,5 +1,6 @@
 /** What can be done with one version: put it in force now or later, ask for that, retire it, take it along as a file. */
-import { ActionIcon, Button, Menu, Textarea } from '@mantine/core'
+
+import { ActionIcon, Button, Menu } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,6 +10,7 @@ import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import { type Dataset, type ExportFormat, exportFormats, readExport } from '../../ui/registry-queries.ts'
 import { saveFile } from '../../ui/save-file.ts'
 import { PutInForceDialog } from './put-in-force-dialog.tsx'
@@ -145,16 +147,7 @@ function RetireDialog({ dataset, version, state, onClose }: RetireDialogProps) {
       change={retire}
     >
       {words.about}
-      <Textarea
-        label="Reason"
-        required
-        autosize
-        minRows={2}
-        maxLength={2000}
-        data-autofocus
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
+      <ReasonField isFirst value={reason} onChange={setReason} />
     </FormDialog>
   )
 }

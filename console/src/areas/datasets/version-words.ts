@@ -34,5 +34,3 @@ export const versionChoices = (versions: readonly Named[]) =>
 
 export const entriesInForce = ({ active, versions }: Pick<Dataset, 'active' | 'versions'>): number | null =>
   versions.find(({ version }) => version === active?.version)?.entry_count ?? null
-
-export const hashShort = (hash: string): string => `${hash.slice(0, 12)}…`

@@ -1,5 +1,5 @@
 /** Taking a breach of the guards upon oneself: the same import again, with a reason that stays with the version. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { probity } from '../../session/client.ts'
 import { useMe } from '../../session/queries.ts'
 import { useChange } from '../../ui/change.ts'
 import { ProblemNote } from '../../ui/problem-note.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { importOf, orderOf, rememberOrder } from './orders.ts'
 
@@ -35,15 +36,7 @@ export function Override({ one }: { readonly one: Schemas['Import'] }) {
   return (
     <Section title="Import it all the same">
       <Stack gap="sm">
-        <Textarea
-          label="Why the file is right"
-          required
-          autosize
-          minRows={2}
-          maxLength={2000}
-          value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
-        />
+        <ReasonField label="Why the file is right" value={reason} onChange={setReason} />
         <ProblemNote problem={again.problem} />
         <Group>
           <Button

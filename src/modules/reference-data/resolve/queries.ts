@@ -31,6 +31,10 @@ export interface PointerRow {
   readonly now: string
 }
 
+/**
+ * A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time, which takes
+ * several times as long as the answer.
+ */
 export const resolveLists = (
   tx: Tx,
   keys: readonly string[],
@@ -42,13 +46,13 @@ export const resolveLists = (
             v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
             r.activation_id, d.overlay_policy, r.overlay_dataset_id, r.overlay_version, r.overlay_activation_id,
             o.content_hash as overlay_hash, o.entry_count as overlay_count, o.base_version as overlay_base_version, statement_timestamp() as now,
-            exists (select 1 from app.dataset x where x.tenant_id in ($1, app.system_tenant()) and x.family = $2
-                       and x.list_key = r.list_key and x.role = 'base') as known
-       from app.resolve_lists($2, $3::text[], coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) r
+            r.version is not null or exists (select 1 from app.dataset x where x.tenant_id in ($1, app.system_tenant())
+              and x.family = $2 and x.list_key = r.list_key and x.role = 'base') as known
+       from app.resolve_lists($2, ${keys.length === 1 ? 'array[$3::text]' : '$3::text[]'}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) r
        left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
        left join app.dataset d on d.tenant_id = r.dataset_tenant_id and d.dataset_id = r.dataset_id
        left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version`,
-    [tx.tenant_id, family, keys, clocks.valid_at, clocks.known_at],
+    [tx.tenant_id, family, keys.length === 1 ? keys[0] : keys, clocks.valid_at, clocks.known_at],
   )
 
 /** Waits for activations under way, so that the answer for a `known_at` of this minute never changes afterwards. */
