@@ -153,5 +153,7 @@ describe('examples', () => {
       const output = await runPage(page.replaceAll(/\W/g, '-'), examplesOf(page))
       expect(output).not.toBe('')
     },
+    // One program after the other, each starting up: it takes as long as it takes.
+    180_000,
   )
 })

@@ -9,13 +9,15 @@ import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { type Role, useRoleNames } from '../../ui/role-picker.tsx'
 import { At } from '../../ui/when.tsx'
 import { sentence } from '../../ui/words.ts'
 import { TenantFrame } from './tenant-frame.tsx'
 
 type Policy = Schemas['ApprovalPolicy']
 type Rule = Policy['rules'][number]
+
+/** Only these may call what approves. */
+const approvers = ['compliance_officer', 'tenant_admin'] as const
 
 const policyQuery = queryOptions({
   queryKey: ['tenant', 'approval-policy'],
@@ -40,7 +42,6 @@ const rulesOf = (policy: Policy): Rule[] =>
 
 function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {
   const isReadOnly = !useMay()('updateApprovalPolicy')
-  const roles = useRoleNames()
   const [rules, setRules] = useState(() => rulesOf(policy))
   const save = useChange(
     (all: Rule[]) =>
@@ -88,9 +89,9 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     readOnly={isReadOnly}
                     disabled={rule.approvers === 0}
                     allowDeselect={false}
-                    data={roles.map((role) => ({ value: role, label: sentence(role) }))}
+                    data={approvers.map((role) => ({ value: role, label: sentence(role) }))}
                     value={rule.role}
-                    onChange={(role) => role && change(rule.action, { role: role as Role })}
+                    onChange={(role) => role && change(rule.action, { role: role as Rule['role'] })}
                   />
                 </Table.Td>
               </Table.Tr>

@@ -96,7 +96,10 @@ export async function expectSound(
     })
   }
   if (faults.length > 0) {
-    fail('type_violation', { detail: `${faults.length} faults in the overlay.`, errors: faults.slice(0, 50) })
+    fail('type_violation', {
+      detail: `${faults.length} fault${faults.length === 1 ? '' : 's'} in the overlay.`,
+      errors: faults.slice(0, 50),
+    })
   }
 }
 
