@@ -254,7 +254,7 @@ async function measureJobs(databases: BenchDatabases): Promise<string> {
   )
 }
 
-const REGISTRY_ROUNDS = 4
+const REGISTRY_ROUNDS = 3
 const REGISTRY_SIZES = given.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
 
 /** In the database first, then over HTTP beside the one-row tenant read of the same server. */
@@ -301,7 +301,7 @@ async function measureResolution(
     ]
   })
   const rows = [read, ...compared.map((each) => each.row)]
-  for (const each of rows) await measure(each, FIRST_WARMUP_MS, false)
+  for (const each of rows) await measure(each, WARMUP_MS, false)
   for (let round = 0; round < Math.min(rounds, REGISTRY_ROUNDS); round++) {
     for (const each of round % 2 === 0 ? rows : rows.toReversed()) await measure(each, WARMUP_MS, true)
   }

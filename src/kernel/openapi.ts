@@ -2,6 +2,8 @@
  * The OpenAPI 3.1 document, made from the same declarations the server runs: there is no second list to forget.
  * Headers that would make generated requests fail by design (If-Match, Idempotency-Key …) are described in prose.
  */
+
+import { hasFreeParts } from './http/validation.ts'
 import { type ProblemCode, problems } from './problem.ts'
 import { ChangeRequestView } from './request/governed.ts'
 import { isStreamed, type Module, type Route } from './route.ts'
@@ -47,6 +49,7 @@ export function codesOf(route: Route): ReadonlySet<ProblemCode> {
   }
   if (route.access === 'tenant') add(authenticated)
   if (route.method !== 'GET') add(withBody)
+  if (route.body && hasFreeParts(route.body)) add(['content_unstorable'])
   if (route.method === 'POST' && route.access === 'tenant') add(repeated)
   if (changesRevision(route)) add(['precondition_failed', 'revision_stale'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
@@ -103,7 +106,8 @@ function describe(route: Route): string {
     )
   if (route.starts) lines.push('Starts long work: poll the job named by Location until its state is terminal.')
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
-  if ((route.revisioned || route.cacheable) && route.method === 'GET') lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
+  if ((route.revisioned || route.cacheable) && route.method === 'GET')
+    lines.push('Carries a strong ETag; `If-None-Match` gives 304.')
   if (changesRevision(route))
     lines.push('`If-Match` with the ETag refuses the change (412) when the resource has moved.')
   return lines.filter(Boolean).join('\n\n')

@@ -69,7 +69,8 @@ export const problems = {
   nothing_in_force: {
     status: 404,
     title: 'No version of the list is in force',
-    advice: 'The list exists, but at the instant asked for no version of it was active. See its timeline of activations.',
+    advice:
+      'The list exists, but at the instant asked for no version of it was active. See its timeline of activations.',
   },
   method_not_allowed: {
     status: 405,
@@ -148,6 +149,11 @@ export const problems = {
     status: 409,
     title: 'The upload is not complete',
     advice: 'Send the bytes again; an interrupted upload is discarded.',
+  },
+  content_unstorable: {
+    status: 409,
+    title: 'The content cannot be kept exactly',
+    advice: 'Leave out U+0000, and send numbers beyond ±9007199254740991 as texts. Each entry of errors names a place.',
   },
   type_violation: {
     status: 409,

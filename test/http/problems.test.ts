@@ -139,6 +139,10 @@ const registryProvocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = 
     const { token, list_key } = await registry()
     return call(`GET /reference-data/resolve/${list_key}?valid_at=1999-01-01T00:00:00Z`, { token })
   },
+  content_unstorable: async () => {
+    const { token, path } = await registry()
+    return call(`POST ${path}/versions`, { token, body: { data: [{ code: 'a\u0000b' }] } })
+  },
   type_violation: async () => {
     const { token, path } = await registry()
     return call(`POST ${path}/versions`, { token, body: { data: [{ code: 7 }] } })

@@ -20,7 +20,7 @@ import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut 
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
-import { failValidation, faultsOf, unstorableIn } from './validation.ts'
+import { failValidation, faultsOf, isFreeAt, unstorableIn } from './validation.ts'
 
 export interface ServerOptions {
   readonly kernel: Kernel
@@ -326,11 +326,13 @@ function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): In
   if (unknown !== undefined) {
     faults.push({ in: 'query', pointer: pointerTo([unknown]), detail: 'is not a known parameter here' })
   }
-  if (route.body) faults.push(...faultsOf('body', route.body, body), ...unstorableIn(route.body, body))
+  if (route.body) faults.push(...faultsOf('body', route.body, body))
   else if (body !== undefined && !route.bytes) {
     faults.push({ in: 'body', pointer: '#', detail: 'is not taken by this operation' })
   }
   if (faults.length > 0) failValidation(faults)
+  const unstorable = route.body ? unstorableIn(route.body, body) : []
+  if (unstorable.length > 0) fail('content_unstorable', { errors: unstorable })
   const ifMatch = request.headers['if-match']
   const facts: RequestFacts = {
     id: request.id,
@@ -367,13 +369,20 @@ function installParsers(app: FastifyInstance): void {
       // Many clients declare JSON on requests that need no body; the handler decides whether one was needed.
       done(null, bytes.length === 0 ? undefined : readJson(bytes as Buffer))
     } catch (error) {
-      done(error as Error)
+      done(inFreePart(visitOf(request).route, error as Error))
     }
   })
   app.addContentTypeParser('application/octet-stream', (request, payload, done) => {
     if (visitOf(request).route?.bytes) done(null, payload)
     else done(new Problem('media_type_unsupported'))
   })
+}
+
+/** A number that would be rounded is no fault of the request where the schema leaves the content open, but of the content. */
+function inFreePart(route: Route | undefined, error: Error): Error {
+  const [fault] = error instanceof Problem ? (error.extra.errors ?? []) : []
+  if (!route?.body || !fault?.detail.startsWith('The number is beyond')) return error
+  return isFreeAt(route.body, fault.pointer) ? new Problem('content_unstorable', { errors: [fault] }) : error
 }
 
 const isPolicyViolation = (error: unknown): boolean => (error as { code?: string } | null)?.code === '42501'

@@ -83,13 +83,14 @@ function isOpen(schema: unknown): boolean {
   return open
 }
 
+export const hasFreeParts = (schema: TSchema): boolean => isOpen(schema)
+
 /** PostgreSQL cannot store U+0000, and free parts of a body have no pattern that refuses it. */
 export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
   if (!isOpen(schema)) return []
   const faults: ProblemError[] = []
   const visit = (value: unknown, path: string): void => {
-    const refuse = () =>
-      faults.push({ in: 'body', pointer: `#${path}`, detail: 'may not hold U+0000', instancePath: path })
+    const refuse = () => faults.push({ in: 'body', pointer: `#${path}`, detail: 'may not hold U+0000' })
     if (typeof value === 'string' && value.includes('\u0000')) refuse()
     if (typeof value !== 'object' || value === null || faults.length >= MAX_ERRORS) return
     for (const [name, part] of Object.entries(value)) {
@@ -99,6 +100,28 @@ export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
   }
   visit(body, '')
   return faults
+}
+
+/** Does the place lie in a part that the schema leaves open? Steps that the schema does not know are not free, but wrong. */
+export function isFreeAt(schema: TSchema, pointer: string): boolean {
+  let part = schema as unknown as Record<string, unknown> | undefined
+  for (const step of pointer.replace(/^#\/?/, '').split('/')) {
+    if (part === undefined) return false
+    const { type, properties, additionalProperties, items } = part as {
+      type?: unknown
+      properties?: Record<string, Record<string, unknown>>
+      additionalProperties?: unknown
+      items?: Record<string, unknown>
+    }
+    // Said by alternatives: whatever stands there was not left open.
+    if (type === undefined) return !('anyOf' in part) && !('oneOf' in part) && !('enum' in part) && !('const' in part)
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    if ([type].flat().includes('array') && items) part = items
+    else if (properties && Object.hasOwn(properties, name)) part = properties[name]
+    else if (typeof additionalProperties === 'object') part = additionalProperties as Record<string, unknown>
+    else return [type].flat().includes('object') && additionalProperties !== false
+  }
+  return part !== undefined && isOpen(part)
 }
 
 export function failValidation(faults: readonly ProblemError[]): never {

@@ -14,8 +14,8 @@ export interface ImportLimits {
 }
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
 const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
-const CHUNKS_UNDER_WAY = 4
-const YOUNG_MB = 12
+const CHUNKS_UNDER_WAY = 2
+const YOUNG_MB = 8
 
 export async function* importInThread(
   script: string,

@@ -22,7 +22,13 @@ const FieldSchema = closed({
     Type.Unsafe<string[] | 'higher_is_stricter' | 'lower_is_stricter'>({
       description: 'Which value is stricter: all values, least severe first, or the direction of a number.',
       anyOf: [
-        { type: 'array', items: { type: 'string', maxLength: 200 }, minItems: 2, maxItems: 100, uniqueItems: true },
+        {
+          type: 'array',
+          items: { type: 'string', maxLength: 200, pattern: '^[^\\u0000]*$' },
+          minItems: 2,
+          maxItems: 100,
+          uniqueItems: true,
+        },
         { type: 'string', enum: ['higher_is_stricter', 'lower_is_stricter'] },
       ],
     }),
