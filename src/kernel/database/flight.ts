@@ -187,8 +187,14 @@ export function limitSilence(client: pg.ClientBase, silence_ms: number): void {
   silences_ms.set(client, silence_ms)
 }
 
-export function fly(client: pg.ClientBase, statements: readonly Statement[], named: boolean): Promise<FlightResult[]> {
-  const flight = new Flight(statements, named, silences_ms.get(client))
+/** `patient`: an answer may take as long as it needs. */
+export function fly(
+  client: pg.ClientBase,
+  statements: readonly Statement[],
+  named: boolean,
+  patient = false,
+): Promise<FlightResult[]> {
+  const flight = new Flight(statements, named, patient ? undefined : silences_ms.get(client))
   client.query(flight as unknown as pg.Submittable)
   return flight.done
 }

@@ -26,6 +26,8 @@ export interface Tx extends Scope {
   defer(text: string, values: readonly unknown[]): void
   /** COPY into a temporary table of this transaction (a walled one refuses it); gives the number of rows. */
   copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
+  /** For long work: from now on a statement of this transaction may take as long as it needs. */
+  takeTime(): Promise<void>
 }
 
 export type TxMode = 'one' | 'read' | 'write' | 'self'
@@ -45,6 +47,7 @@ const WHO = `select set_config('app.tenant_id', $1, true), set_config('app.actor
 const CONTEXT = `${WHO}, set_config('idle_in_transaction_session_timeout', $3, true)`
 /** Begun and ended by its one flight, such a transaction is never idle. */
 const CONTEXT_READ_ONLY = `${WHO}, set_config('transaction_read_only', 'on', true)`
+const NO_TIMEOUT: Statement = { text: `select set_config('statement_timeout', '0', true)`, values: [] }
 const COMMIT: Statement = { text: 'commit', values: [] }
 const ROLLBACK: Statement = { text: 'rollback', values: [] }
 const BEGIN_READ = 'begin isolation level repeatable read read only'
@@ -150,6 +153,7 @@ export class Database {
     let pending: Statement[] = [{ text: begin, values: [] }, this.#context(scope, CONTEXT)]
     const deferred: Statement[] = []
     let open = true
+    let patient = false
     let tail: Promise<unknown> = Promise.resolve()
     const inTurn = <R>(act: () => Promise<R>): Promise<R> => {
       if (!open) return Promise.reject(new Error(ENDED))
@@ -161,8 +165,12 @@ export class Database {
       inTurn(async () => {
         const flight = [...pending, statement]
         pending = []
-        return (await fly(client, flight, prepared)).at(-1) as FlightResult
+        return (await fly(client, flight, prepared, patient)).at(-1) as FlightResult
       })
+    const takeTime = async (): Promise<void> => {
+      patient = true
+      await send(NO_TIMEOUT)
+    }
     const copy = (text: string, source: AsyncIterable<Uint8Array>): Promise<number> =>
       inTurn(async () => {
         const flight = pending
@@ -175,7 +183,7 @@ export class Database {
       deferred.push(statement)
     }
     try {
-      const result = await body(handle(scope, send, defer, copy))
+      const result = await body(handle(scope, send, defer, { copy, takeTime }))
       open = false
       await tail
       if (pending.length > 0 && deferred.length === 0) return result
@@ -211,13 +219,15 @@ async function commit(client: pg.PoolClient, flight: readonly Statement[], named
   if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
 }
 
+const refuseLong = (): Promise<never> => Promise.reject(new Error('long work needs a transaction of its own'))
+
 function handle(
   scope: Scope,
   send: (statement: Statement) => Promise<FlightResult>,
   defer: (statement: Statement) => void = () => {
     throw new Error('only a write transaction has a commit to send things with')
   },
-  copy: Tx['copy'] = () => Promise.reject(new Error('only a write transaction can copy')),
+  long: Pick<Tx, 'copy' | 'takeTime'> = { copy: refuseLong, takeTime: refuseLong },
 ): Tx {
   return {
     tenant_id: scope.tenant_id,
@@ -226,6 +236,6 @@ function handle(
     find: async (text, values = []) => (await send({ text, values })).rows[0] as never,
     run: async (text, values = []) => (await send({ text, values })).count,
     defer: (text, values) => defer({ text, values }),
-    copy,
+    ...long,
   }
 }

@@ -14,7 +14,7 @@ import { checkList } from '../../../registry/types/list-rules.ts'
 import { failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged } from '../versions/actions.ts'
-import { allowLongStatements, countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
 
 export const definitionOf = (type: TypeRow): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
@@ -152,7 +152,7 @@ export async function importRows<T>(
       }
     }
     return await transact(async (tx) => {
-      await allowLongStatements(tx)
+      await tx.takeTime()
       const staged = await copyStaged(tx, rest())
       const all = totals as ImportTotals
       expectNoRejects(run, all)

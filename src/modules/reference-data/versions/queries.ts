@@ -167,9 +167,6 @@ export const countDifferences = async (tx: Tx, of: Of, range: { from: number; to
   return row ?? { added: 0, removed: 0, changed: 0 }
 }
 
-/** A transaction that stages a large list may take longer than a request may. */
-export const allowLongStatements = (tx: Tx) => tx.run(`select set_config('statement_timeout', '0', true)`)
-
 export const createStage = async (tx: Tx): Promise<void> => {
   await tx.run('drop table if exists pg_temp.stage, pg_temp.delta')
   await tx.run(
