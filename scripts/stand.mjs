@@ -25,6 +25,10 @@ const stands = {
   neighbour: 'neighbour',
   idle: 'idle',
   startup: 'startup',
+  'kill-import': 'registry/kill-import',
+  large: 'registry/large',
+  'real-lists': 'registry/real-lists',
+  linearizable: 'registry/linearizable',
 }
 const [name, ...args] = process.argv.slice(2)
 
@@ -54,7 +58,7 @@ await esbuild.build({
 })
 // The scripts of worker threads lie beside whatever program starts them.
 const threads = ['src/registry/import/import-thread.ts', 'src/registry/types/type-worker.ts']
-for (const folder of [outdir, path.join(outdir, 'faults')]) {
+for (const folder of [outdir, path.join(outdir, 'faults'), path.join(outdir, 'registry')]) {
   await esbuild.build({
     ...shared,
     entryPoints: threads.map((file) => ({ in: file, out: path.basename(file, '.ts') })),

@@ -7,6 +7,7 @@ import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { OverlayEntry } from '../../../registry/overlay.ts'
 import { findInForce, insertActivation, lockActivations } from '../activations/queries.ts'
 import { RevokeQuery } from '../activations/schema.ts'
+import { findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { shown as shownList } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
 import { ListKeyParams } from '../schema.ts'
@@ -18,6 +19,12 @@ const headOfOverlay = async (tx: Tx, params: Record<string, string>): Promise<st
   const clocks = { valid_at: null, known_at: null }
   const [now] = await resolveLists(tx, [params['list_key'] as string], clocks)
   return `${now?.activation_id ?? 'none'} ${now?.overlay_activation_id ?? 'none'}`
+}
+
+/** A list of the tenant's own has no overlay, and is no missing list either. */
+async function viewOwn(tx: Tx, list_key: string) {
+  const own = (await findSharedDataset(tx, list_key)) ? undefined : await findDataset(tx, list_key)
+  return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
 async function view(kernel: Parameters<typeof examine>[0], tx: Tx, list_key: string) {
@@ -52,7 +59,9 @@ export const overlayRoutes = [
     params: ListKeyParams,
     reply: [200, OverlayView],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => view(kernel, tx, params.list_key)),
+  }).handle(
+    async ({ tx, params, kernel }) => (await viewOwn(tx, params.list_key)) ?? view(kernel, tx, params.list_key),
+  ),
 
   tenantRoute('PUT /reference-data/datasets/:list_key/overlay', {
     id: 'updateOverlay',
