@@ -154,7 +154,7 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
       settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
         settled = await transactions.write(scope, (tx) =>
-          once(tx, idempotency, fingerprint, async () => {
+          once(tx, idempotency, idempotency ? fingerprintOf(idempotency_key, fingerprint) : '', async () => {
             const made = await body(tx)
             record(tx, route, inputs, made, notes.detail)
             return present(route, made)

@@ -163,3 +163,20 @@ describe('what is in force', () => {
     expect((await call(`GET ${path}`)).json.pending).toEqual([])
   })
 })
+
+describe('a repeated request', () => {
+  test('is answered again, and nothing of its content is kept beside the answer', async () => {
+    const list_key = await newList()
+    const options = { token: maker, body: { data: [de] }, headers: { 'idempotency-key': 'again' } }
+    for (let n = 0; n < 2; n++) {
+      const reply = await w.call(`POST /reference-data/datasets/${list_key}/versions`, options)
+      expect(reply).toMatchObject({ status: 201, json: { version: 1 } })
+    }
+    const kept = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.query<{ fingerprint: string }>(`select fingerprint from app.idempotency where key = 'again'`),
+    )
+    expect(kept).toHaveLength(1)
+    expect(kept[0]?.fingerprint).not.toContain('DE')
+    expect(kept[0]?.fingerprint.length).toBeLessThan(200)
+  })
+})
