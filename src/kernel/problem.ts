@@ -313,6 +313,9 @@ export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): neve
   throw new Problem(code, extra)
 }
 
+/** The row, or 404. */
+export const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
 /** RFC 9457 body. `instance` identifies this occurrence, as `request_id` does in logs. */
 export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
   const type: ProblemType = problems[problem.code]

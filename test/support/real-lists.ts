@@ -2,10 +2,12 @@
  * Publishers' real files, two versions of each, through the real API: imported with the stated key and compared with the
  * differences another program found. Knows no test framework: the test takes a few pairs, the stand all of them.
  */
+
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Entry } from '../../src/registry/adapter.ts'
 import { adapters } from '../../src/registry/adapters/index.ts'
+import type { Reply } from './world.ts'
 
 export interface ExpectedDifference {
   readonly list: string
@@ -19,12 +21,10 @@ export interface ExpectedDifference {
 }
 
 export interface Api {
-  // biome-ignore lint/suspicious/noExplicitAny: replies are looked into, not typed.
-  ask(at: string, body?: object): Promise<any>
+  ask(at: string, body?: object): Promise<Reply['json']>
   upload(file_name: string, bytes: Buffer): Promise<string>
   /** The import once it has ended. */
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  imported(order: object): Promise<any>
+  imported(order: object): Promise<Reply['json']>
 }
 
 interface Recipe {

@@ -70,7 +70,7 @@ export function faultsOf(part: ProblemError['in'], schema: TSchema, value: unkno
 const openness = new WeakMap<object, boolean>()
 
 /** Does a schema leave a part of the value to whoever stores it? Only there can a text be that no pattern looked at. */
-function isOpen(schema: unknown): boolean {
+export function hasFreeParts(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   const known = openness.get(schema)
   if (known !== undefined) return known
@@ -78,16 +78,14 @@ function isOpen(schema: unknown): boolean {
   const free =
     [type].flat().includes('object') && additionalProperties !== false && typeof additionalProperties !== 'object'
   const nested = [Object.values((properties as object | undefined) ?? {}), (schema as { items?: unknown }).items].flat()
-  const open = free || Object.keys(schema).every((name) => name === 'description') || nested.some(isOpen)
+  const open = free || Object.keys(schema).every((name) => name === 'description') || nested.some(hasFreeParts)
   openness.set(schema, open)
   return open
 }
 
-export const hasFreeParts = (schema: TSchema): boolean => isOpen(schema)
-
 /** PostgreSQL cannot store U+0000, and free parts of a body have no pattern that refuses it. */
 export function unstorableIn(schema: TSchema, body: unknown): ProblemError[] {
-  if (!isOpen(schema)) return []
+  if (!hasFreeParts(schema)) return []
   const faults: ProblemError[] = []
   const visit = (value: unknown, path: string): void => {
     const refuse = () => faults.push({ in: 'body', pointer: `#${path}`, detail: 'may not hold U+0000' })
@@ -121,7 +119,7 @@ export function isFreeAt(schema: TSchema, pointer: string): boolean {
     else if (typeof additionalProperties === 'object') part = additionalProperties as Record<string, unknown>
     else return [type].flat().includes('object') && additionalProperties !== false
   }
-  return part !== undefined && isOpen(part)
+  return part !== undefined && hasFreeParts(part)
 }
 
 export function failValidation(faults: readonly ProblemError[]): never {

@@ -3,7 +3,7 @@ import { mintApiKey } from '../../kernel/auth/api-key.ts'
 import { conflictingRoles, everyone, roleDescriptions, roles } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { page } from '../../kernel/page.ts'
-import { fail } from '../../kernel/problem.ts'
+import { fail, found } from '../../kernel/problem.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
@@ -48,7 +48,6 @@ import {
 } from './schema.ts'
 
 const shown = (user: UserRow) => ({ ...user, conflicts: conflictsOf(user.roles) })
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 async function keepAnAdministrator(tx: Tx, user: UserRow): Promise<void> {
   if (!user.roles.includes('tenant_admin') || user.state === 'inactive') return

@@ -3,7 +3,7 @@ import { everyone, type Role } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { page } from '../../kernel/page.ts'
-import { fail } from '../../kernel/problem.ts'
+import { fail, found } from '../../kernel/problem.ts'
 import { ChangeRequestView, contentHash } from '../../kernel/request/governed.ts'
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
@@ -25,7 +25,6 @@ import {
   Rejection,
 } from './schema.ts'
 
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 const checkers = ['compliance_officer', 'tenant_admin'] as const
 
 async function lockOpen(tx: Tx, cr_id: string, facts: RequestFacts): Promise<ChangeRequestRow> {

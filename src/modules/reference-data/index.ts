@@ -31,9 +31,8 @@ export { keepReceipt, lookUp, type Pointer, resolve } from './resolve/actions.ts
 export { type RegistrySeeds, readRegistrySeeds, seedRegistry } from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
 export { findType, listTypes, type TypeRow } from './types/queries.ts'
-export { expectHead, publishStaged } from './versions/actions.ts'
+export { expectHead, publishStaged, sidesOf, summarise } from './versions/actions.ts'
 export { findVersion, listDifferences, updateVersionState, type VersionRow } from './versions/queries.ts'
-export { sidesOf, summarise } from './versions/routes.ts'
 
 const routes: readonly Route[] = [
   ...datasetRoutes,

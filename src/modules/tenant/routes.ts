@@ -2,7 +2,7 @@
 import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { fail } from '../../kernel/problem.ts'
+import { fail, found } from '../../kernel/problem.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { tenantRoute } from '../../kernel/route.ts'
 import { checkIsolation } from './actions.ts'
@@ -29,7 +29,6 @@ import {
   TenantChange,
 } from './schema.ts'
 
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 const withActions = (policy: PolicyRow, kernel: Kernel) =>
   ({ ...policy, actions: governedActions(kernel.routes) }) as never
 

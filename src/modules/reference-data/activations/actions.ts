@@ -1,6 +1,6 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { closeGates } from '../versions/actions.ts'
@@ -24,8 +24,6 @@ export interface ActivationRequest {
   readonly expected_active?: number | null | undefined
   readonly cr_id?: string | undefined
 }
-
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 export async function activate(
   tx: Tx,

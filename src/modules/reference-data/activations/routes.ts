@@ -2,12 +2,13 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
-import { expectVersion } from '../versions/routes.ts'
+import { expectVersion } from '../versions/actions.ts'
 import { activate, pin, rollBack, unpin } from './actions.ts'
 import {
   type ActivationRow,
@@ -33,7 +34,6 @@ import {
 } from './schema.ts'
 
 const shown = ({ dataset_tenant_id: _t, dataset_id: _d, ...activation }: ActivationRow) => activation
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 /** A proposal is bound to what was in force when it was made. */
 const headOfList = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
@@ -58,7 +58,7 @@ export const activationRoutes: readonly Route[] = [
   }).handle(async (input) => {
     const { tx, params, query } = input
     found(await findDataset(tx, params.list_key))
-    const tenant_id = query.scope === 'shared' ? '00000000-0000-0000-0000-000000000000' : tx.tenant_id
+    const tenant_id = query.scope === 'shared' ? SYSTEM_TENANT : tx.tenant_id
     const of = { tenant_id, family: 'list' as const, list_key: params.list_key }
     const activations = await page(input, `listActivations ${params.list_key}`, ['seq'], (after, count) =>
       listActivations(tx, of, after, count),

@@ -145,11 +145,8 @@ const view = `${datasetColumns
   .map((name) => `d.${name.trim()}`)
   .join(', ')},
   case when d.tenant_id = $1 then 'own' else 'shared' end as origin, d.head_version as versions_total,
-  (select jsonb_build_object('version', r.version, 'via', r.via, 'content_hash', v.content_hash,
-            'effective_from', ${instant('r.effective_from')}, 'overlay_version', r.overlay_version)
-     from app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
-     join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
-    where r.dataset_tenant_id = d.tenant_id) as active,
+  case when v.version is not null then jsonb_build_object('version', r.version, 'via', r.via, 'content_hash', v.content_hash,
+    'effective_from', ${instant('r.effective_from')}, 'overlay_version', r.overlay_version) end as active,
   (select coalesce(jsonb_agg(p order by p ->> 'effective_from'), '[]') from (
      select jsonb_build_object('version', a.version, 'effective_from', ${instant('a.effective_from')}, 'reason', a.reason) as p
        from app.activation a where a.tenant_id = d.tenant_id and a.family = d.family and a.list_key = d.list_key
@@ -159,12 +156,16 @@ const view = `${datasetColumns
               'entry_count', v.entry_count, 'created_at', ${instant('v.created_at')}) as s
        from app.dataset_version v where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id
       order by v.version desc limit 50) y) as versions,
-  (select v.created_at + d.stale_after_days * interval '1 day'
-     from app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
-     join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
-    where r.dataset_tenant_id = d.tenant_id and v.created_at + d.stale_after_days * interval '1 day' < statement_timestamp()) as stale_since,
+  case when v.created_at + d.stale_after_days * interval '1 day' < statement_timestamp()
+       then v.created_at + d.stale_after_days * interval '1 day' end as stale_since,
   (select max(v.created_at) + d.review_every_days * interval '1 day' from app.dataset_version v
     where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id) as review_due_at`
+
+/** `r` and `v`: what is in force of the list, asked once. */
+const viewed = `app.dataset d
+  left join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
+    on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
+  left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version`
 
 export const listDatasets = (
   tx: Tx,
@@ -173,7 +174,7 @@ export const listDatasets = (
   count: number,
 ) =>
   tx.query<DatasetViewRow>(
-    `select ${view} from app.dataset d
+    `select ${view} from ${viewed}
       where d.tenant_id in ($1, app.system_tenant()) and d.family = 'list' and d.role = 'base'
         and ($2::text is null or (d.tenant_id = $1) = ($2 = 'own')) and ($3::text is null or d.state = $3)
         and ($4::text is null or d.type_key = $4)
@@ -194,7 +195,7 @@ export const listDatasets = (
 
 export const findDatasetView = (tx: Tx, list_key: string) =>
   tx.find<DatasetViewRow>(
-    `select ${view} from app.dataset d
+    `select ${view} from ${viewed}
       where d.tenant_id in ($1, app.system_tenant()) and d.family = 'list' and d.list_key = $2 and d.role = 'base'
       order by (d.tenant_id = $1) desc limit 1`,
     [tx.tenant_id, list_key],

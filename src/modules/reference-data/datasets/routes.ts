@@ -2,7 +2,7 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { expectRevision } from '../../../kernel/revision.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
@@ -21,8 +21,6 @@ import {
   updateDataset,
 } from './queries.ts'
 import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
-
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 const shown = (row: DatasetViewRow) => {
   const {

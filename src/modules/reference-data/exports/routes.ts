@@ -1,6 +1,6 @@
 /** Archives of several lists as of an instant. */
 import { JobView } from '../../../kernel/job/view.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { readUpload } from '../../system/index.ts'
@@ -9,7 +9,6 @@ import { type ExportRow, findExport, insertExport } from './queries.ts'
 import { ArchiveOrder, ArchiveParams, ArchiveView } from './schema.ts'
 
 const exporters = ['policy_editor', 'compliance_officer', 'auditor', 'service'] as const
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 const shown = ({ upload_id, parameters: _, ...row }: ExportRow) => ({
   ...row,

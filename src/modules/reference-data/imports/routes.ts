@@ -4,7 +4,7 @@ import { schemaFault } from '../../../kernel/http/validation.ts'
 import { updateCancelRequested } from '../../../kernel/job/queries.ts'
 import { JobView } from '../../../kernel/job/view.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
@@ -12,8 +12,7 @@ import { adapters } from '../../../registry/adapters/index.ts'
 import { readUpload, useUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
-import { expectHead, expectHeadTag } from '../versions/actions.ts'
-import { expectOwn } from '../versions/routes.ts'
+import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
 import { previewSource } from './actions.ts'
 import { countRejects, findImport, type ImportRow, insertImport, listImports, listRejects } from './queries.ts'
 import {
@@ -32,7 +31,6 @@ import {
   RejectQuery,
 } from './schema.ts'
 
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 const sorted = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
 const shownAdapter = ({ key, version, read: _, ...adapter }: Adapter) => ({

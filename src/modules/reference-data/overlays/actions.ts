@@ -2,7 +2,7 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
@@ -22,8 +22,6 @@ export interface Operation {
   readonly op: 'put' | 'merge' | 'remove'
   readonly value?: Entry | undefined
 }
-
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 /** The shared list in force, without any overlay, and its type. */
 export async function baseOf(tx: Tx, list_key: string): Promise<{ shared: DatasetRow; base: Pointer; type: TypeRow }> {

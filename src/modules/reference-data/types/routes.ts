@@ -2,7 +2,7 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
@@ -25,7 +25,6 @@ const shown = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: Ty
   ...definition,
   origin: tenant_id === tx.tenant_id ? ('own' as const) : ('shared' as const),
 })
-const found = <T>(row: T | undefined): T => row ?? fail('not_found')
 
 const headOfType = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const type = params['type_key'] === undefined ? undefined : await findType(tx, params['type_key'])

@@ -1,23 +1,27 @@
 /** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { fail } from '../../../kernel/problem.ts'
+import { fail, found } from '../../../kernel/problem.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
+import { changesOf } from '../../../registry/content/patch.ts'
 import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
-import { type DatasetRow, lockDataset } from '../datasets/queries.ts'
+import { type DatasetRow, findDataset, lockDataset } from '../datasets/queries.ts'
 import {
   analyseStage,
   applyDelta,
   copyStage,
   countDelta,
+  countDifferences,
   createDelta,
   createStage,
+  type DifferenceRow,
   type EntryRow,
   findVersion,
   insertStaged,
   insertVersion,
+  listDifferences,
   listEntries,
   listEntryHashes,
   type VersionRow,
@@ -195,4 +199,63 @@ export async function treeOf(
   const built = tree.finish()
   if (built.root !== version.content_hash) fail('content_corrupt')
   return built
+}
+
+/** Field counts of a difference are exact up to so many keys. */
+const COUNTED_KEYS = 10_000
+
+export async function expectVersion(
+  tx: Tx,
+  params: { list_key: string; version: string },
+): Promise<{ dataset: DatasetRow; version: VersionRow }> {
+  const dataset = found(await findDataset(tx, params.list_key))
+  return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
+}
+
+export const shownVersion = (list_key: string, version: VersionRow) => {
+  const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
+  return { list_key, ...rest }
+}
+
+export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
+  row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
+  row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
+]
+
+export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
+  const counts = await countDifferences(tx, dataset, range)
+  const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
+  const fields = new Map<string, number>()
+  if (exact && counts.changed > 0) {
+    let after: string | null = null
+    for (;;) {
+      const rows: Awaited<ReturnType<typeof listDifferences>> = await listDifferences(
+        tx,
+        dataset,
+        range,
+        { after, prefix: null },
+        2000,
+      )
+      for (const row of rows) {
+        const [old, young] = sidesOf(row)
+        if (!old || !young) continue
+        for (const { pointer } of changesOf(old, young)) {
+          const field = pointer.replace(/\/\d+(?=\/|$)/g, '/*')
+          fields.set(field, (fields.get(field) ?? 0) + 1)
+        }
+      }
+      if (rows.length < 2000) break
+      after = rows.at(-1)?.key ?? null
+    }
+  }
+  const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
+  return { ...counts, fields: sorted.slice(0, 200), exact }
+}
+
+/** Shared lists are published by the operator; a tenant departs from them by overlay or pin. */
+export function expectOwn(dataset: DatasetRow, tx: Tx): void {
+  if (dataset.tenant_id !== tx.tenant_id) {
+    fail('transition_not_allowed', `${dataset.list_key} is a shared list; make an overlay on it instead.`)
+  }
+  if (dataset.state === 'archived') fail('transition_not_allowed', `${dataset.list_key} is archived.`)
 }

@@ -1,21 +1,31 @@
 /** Versions of a list: what each holds, where it came from, what changed between two, and proof of a key. */
 import { everyone } from '../../../kernel/auth/roles.ts'
-import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
 import { listActivations } from '../activations/queries.ts'
-import { type DatasetRow, findDataset } from '../datasets/queries.ts'
+import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findType } from '../types/queries.ts'
-import { copyStaged, entriesOf, entryOf, expectHead, expectHeadTag, publishStaged, treeOf } from './actions.ts'
 import {
-  countDifferences,
-  type DifferenceRow,
+  copyStaged,
+  entriesOf,
+  entryOf,
+  expectHead,
+  expectHeadTag,
+  expectOwn,
+  expectVersion,
+  publishStaged,
+  shownVersion,
+  sidesOf,
+  summarise,
+  treeOf,
+} from './actions.ts'
+import {
   findVersion,
   listDifferences,
   listEntries,
@@ -45,23 +55,6 @@ import {
 const WHOLE_BYTES = 1024 * 1024
 /** How many entries one page of a search looks at before it hands back a cursor. */
 const SCAN = 20_000
-/** Field counts of a difference are exact up to so many keys. */
-const COUNTED_KEYS = 10_000
-
-export const found = <T>(row: T | undefined): T => row ?? fail('not_found')
-
-export async function expectVersion(
-  tx: Tx,
-  params: { list_key: string; version: string },
-): Promise<{ dataset: DatasetRow; version: VersionRow }> {
-  const dataset = found(await findDataset(tx, params.list_key))
-  return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
-}
-
-export const shownVersion = (list_key: string, version: VersionRow) => {
-  const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
-  return { list_key, ...rest }
-}
 
 const dataFault = ({ at, pointer, message, code }: Reject): ProblemError => ({
   in: 'body',
@@ -360,46 +353,3 @@ export const versionRoutes = [
     }
   }),
 ]
-
-export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
-  row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
-  row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
-]
-
-export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
-  const counts = await countDifferences(tx, dataset, range)
-  const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
-  const fields = new Map<string, number>()
-  if (exact && counts.changed > 0) {
-    let after: string | null = null
-    for (;;) {
-      const rows: Awaited<ReturnType<typeof listDifferences>> = await listDifferences(
-        tx,
-        dataset,
-        range,
-        { after, prefix: null },
-        2000,
-      )
-      for (const row of rows) {
-        const [old, young] = sidesOf(row)
-        if (!old || !young) continue
-        for (const { pointer } of changesOf(old, young)) {
-          const field = pointer.replace(/\/\d+(?=\/|$)/g, '/*')
-          fields.set(field, (fields.get(field) ?? 0) + 1)
-        }
-      }
-      if (rows.length < 2000) break
-      after = rows.at(-1)?.key ?? null
-    }
-  }
-  const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
-  return { ...counts, fields: sorted.slice(0, 200), exact }
-}
-
-/** Shared lists are published by the operator; a tenant departs from them by overlay or pin. */
-export function expectOwn(dataset: DatasetRow, tx: Tx): void {
-  if (dataset.tenant_id !== tx.tenant_id) {
-    fail('transition_not_allowed', `${dataset.list_key} is a shared list; make an overlay on it instead.`)
-  }
-  if (dataset.state === 'archived') fail('transition_not_allowed', `${dataset.list_key} is archived.`)
-}
