@@ -2,7 +2,7 @@
  * `npm run bench`: starts the databases and every server, puts them under load one after the other in interleaved rounds,
  * and writes bench/RESULTS.md. It asserts nothing about time.
  */
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -14,7 +14,7 @@ import { type BenchDatabases, MASTER_KEY_HEX, startDatabases } from './database.
 import { measureRecovery, measureThroughput } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
-import { postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
+import { comparedNode, postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
 import { type Comparison, type MeasuredList, measureRegistry, registryTable, whole } from './registry.ts'
 import { type LoadOrder, type LoadResult, rawRequest, UNIQUE } from './request.ts'
 import { figures, type Measured, plain, type Ratio, type Round, ratios } from './table.ts'
@@ -61,7 +61,10 @@ const children: Child<unknown>[] = []
 
 async function start<F>(id: string, file: string, order: object): Promise<Child<F>> {
   const profile_to = given.profile === id ? path.join(import.meta.dirname, 'profiles') : undefined
-  const child = await startChild<F>(path.isAbsolute(file) ? file : script(file), order, { profile_to })
+  const child = await startChild<F>(path.isAbsolute(file) ? file : script(file), order, {
+    profile_to,
+    ...(node !== undefined && { node }),
+  })
   children.push(child)
   return child
 }
@@ -317,6 +320,8 @@ async function measureResolution(
   }))
 }
 
+const node = await comparedNode()
+const node_version = execFileSync(node ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
 const databases = await startDatabases(projectRoot)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void databases.stop().finally(() => process.exit(1)))
@@ -349,7 +354,7 @@ function preamble(): string {
   const cores = os.availableParallelism()
   return `# Results
 
-Written by \`npm run bench\`; do not edit. ${cores} cores shared by servers, PostgreSQL (embedded, durable) and load generator; Node ${process.version}.
+Written by \`npm run bench\`; do not edit. ${cores} cores shared by servers, PostgreSQL (embedded, durable) and load generator; all servers on Node ${node_version}.
 ${connections} keep-alive connections in a closed loop from a process of its own, two tenants, ${rounds} interleaved rounds of ${duration_ms / 1000} s, medians.
 Absolute figures say what this machine did; only the ratios are meant to be compared.`
 }

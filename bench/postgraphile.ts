@@ -26,6 +26,16 @@ async function install(): Promise<void> {
   await promisify(execFile)('npm', command, { cwd: folder, timeout: 300_000 })
 }
 
+/** The Node that PostGraphile needs: every server is measured on the same one. Undefined where it cannot be had. */
+export async function comparedNode(): Promise<string | undefined> {
+  try {
+    await install()
+    return path.join(folder, 'node_modules/.bin/node')
+  } catch {
+    return undefined
+  }
+}
+
 export async function startPostgraphile(
   projectRoot: string,
   order: { database: pg.PoolConfig; public_keys: readonly object[]; keep_tokens: boolean },

@@ -205,6 +205,38 @@ describe('the gate', () => {
   })
 })
 
+describe('single reads that find every connection taken', () => {
+  test.runIf(inject('prepared'))('leave together, tenant by tenant, and each sees its own rows', async () => {
+    const database = open({ max: 2, name: 'together' })
+    const held = door()
+    const [holder, ...others] = tenants.map(scopeOf) as [Scope, ...Scope[]]
+    const holding = [holder, others[0] as Scope].map((scope) =>
+      database.write(scope, async (tx) => {
+        await tx.query('select 1')
+        await held.opened
+      }),
+    )
+    const backends: { tenant_id: string; pid: number; began: string }[] = []
+    const reads = others.slice(0, 4).flatMap((scope) =>
+      Array.from({ length: 5 }, async () => {
+        const question = `select app.tenant_id() as tenant_id, pg_backend_pid() as pid, now() as began,
+          (select count(*) from app.user_account where tenant_id <> $1) as foreign_rows`
+        const row = await database.one(scope, (tx) =>
+          tx.find<{ tenant_id: string; pid: number; began: string; foreign_rows: number }>(question, [scope.tenant_id]),
+        )
+        expect([row?.tenant_id, row?.foreign_rows]).toEqual([scope.tenant_id, 0])
+        if (row) backends.push(row)
+      }),
+    )
+    expect(database.gate.waiting).toBe(20)
+    held.open()
+    await Promise.all([...holding, ...reads])
+    expect(new Set(backends.map(({ pid, began }) => `${pid} ${began}`)).size, 'each in a transaction of its own').toBe(20)
+    expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
+    await database.end()
+  })
+})
+
 describe('over HTTP', () => {
   const REQUESTS = 600
 

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cloneDatabase } from '../../../test/support/world.ts'
-import { fly, type Statement } from './flight.ts'
+import { Flight, fly, flyTogether, type Statement } from './flight.ts'
 import { wireTypes } from './wire-types.ts'
 
 let clone: Awaited<ReturnType<typeof cloneDatabase>>
@@ -92,4 +92,67 @@ test('without names nothing is remembered', async () => {
   }
   expect(heard).toEqual(['parseComplete', 'rowDescription', 'parseComplete', 'rowDescription'])
   expect((await client.query('select count(*) from pg_prepared_statements')).rows).toEqual([{ count: 0 }])
+})
+
+describe('several flights together', () => {
+  const set = (value: string) => statement(`select set_config('app.tenant_id', $1, true)`, value)
+  const ask = statement(`select coalesce(current_setting('app.tenant_id', true), '') as setting`)
+  const settingOf = (flight: Flight) => flight.done.then((results) => results.at(-1)?.rows[0]?.['setting'])
+
+  function together(...flights: (readonly Statement[])[]) {
+    const made = flights.map((statements) => new Flight(statements, true))
+    const ended = new Promise<readonly Error[]>((resolve) => flyTogether(client, made, 20_000, resolve))
+    return { made, ended }
+  }
+
+  test('leave in one write, and each is a transaction with a setting of its own', async () => {
+    const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection
+    const write = stream.write.bind(stream) as (bytes: Uint8Array) => boolean
+    let writes = 0
+    stream.write = ((bytes: Uint8Array) => {
+      writes++
+      return write(bytes)
+    }) as never
+    const { made, ended } = together([set('one'), ask], [ask], [set('three'), ask])
+    expect(await Promise.all(made.map(settingOf))).toEqual(['one', '', 'three'])
+    expect(await ended).toEqual([])
+    expect(writes).toBe(1)
+  })
+
+  test('fail alone, and what one did not prepare the next prepares for itself', async () => {
+    const question = statement('select 7 as seven')
+    const { made, ended } = together([statement('select 1 / $1::int', 0), question], [question], [set('x'), ask])
+    const [first, second, third] = made as [Flight, Flight, Flight]
+    await expect(first.done).rejects.toMatchObject({ code: '22012' })
+    expect((await second.done)[0]?.rows).toEqual([{ seven: 7 }])
+    expect(await settingOf(third)).toBe('x')
+    expect((await ended).map((error) => (error as { code?: string }).code)).toEqual(['22012'])
+    expect((await fly(client, [question], true))[0]?.rows).toEqual([{ seven: 7 }])
+  })
+
+  test('that fail last leave the connection to whoever comes next', async () => {
+    const { made } = together([ask], [statement('select 1 / $1::int', 0)])
+    expect(await settingOf(made[0] as Flight)).toBe('')
+    await expect((made[1] as Flight).done).rejects.toMatchObject({ code: '22012' })
+    expect((await fly(client, [statement('select 1 as one')], true))[0]?.rows).toEqual([{ one: 1 }])
+  })
+
+  test('all fail when the connection is lost under them, those that had landed excepted', async () => {
+    client.on('error', () => {})
+    const end = statement('select pg_terminate_backend(pg_backend_pid())')
+    const { made, ended } = together([ask], [end], [ask], [ask])
+    const outcomes = await Promise.allSettled(made.map(settingOf))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
+    expect(await ended).toHaveLength(3)
+  })
+
+  test('are not waited for without end', async () => {
+    client.on('error', () => {})
+    const slow = new Flight([statement('select pg_sleep(30)')], true)
+    const behind = new Flight([ask], true)
+    flyTogether(client, [slow, behind], 300)
+    await expect(slow.done).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    await expect(behind.done).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+  })
 })

@@ -42,8 +42,8 @@ interface Column {
   readonly name: string
   readonly parse: (text: string) => unknown
 }
-/** By name, what a connection has prepared, with its columns once they are known: these are described once, not each time. */
-type Prepared = Map<string, readonly Column[] | undefined>
+/** By name, what a connection has prepared, with its columns: these are described once, not each time. */
+type Prepared = Map<string, readonly Column[]>
 const preparedOn = new WeakMap<Connection, Prepared>()
 
 const names = new Map<string, string>()
@@ -63,6 +63,8 @@ const isOutdated = (error: Error): boolean => ['26000', '0A000'].includes((error
 
 export class Flight {
   readonly done: Promise<FlightResult[]>
+  /** Called once, before `done` is settled: the connection is free again, or lost by this failure. */
+  onEnd: ((failure: Error | undefined) => void) | undefined
   readonly #statements: readonly Statement[]
   readonly #names: readonly string[]
   readonly #fresh: string[] = []
@@ -71,16 +73,13 @@ export class Flight {
   #columns: readonly Column[] | undefined
   #rows: Record<string, unknown>[] = []
   #failure: Error | undefined
-  readonly #silence_ms: number | undefined
-  #patience: NodeJS.Timeout | undefined
   #resolve!: (results: FlightResult[]) => void
   #reject!: (error: Error) => void
   // `pg` sets and calls this on custom queries; the promise above is our answer.
   callback = () => {}
 
-  constructor(statements: readonly Statement[], named: boolean, silence_ms?: number) {
+  constructor(statements: readonly Statement[], named: boolean) {
     this.#statements = statements
-    this.#silence_ms = silence_ms
     this.#names = statements.map(({ text }) => (named ? nameOf(text) : ''))
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -89,11 +88,18 @@ export class Flight {
   }
 
   /** Called by `pg` when it is this query's turn on the connection. Everything leaves in one write. */
-  submit(connection: Connection): Error | null {
+  submit(connection: Connection): null {
+    const messages: Buffer[] = []
+    this.load(connection, messages)
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
+    return null
+  }
+
+  /** Its messages, up to and with the Sync that ends it. */
+  load(connection: Connection, messages: Buffer[]): void {
     const known = preparedOn.get(connection)
     if (known) this.#prepared = known
     else preparedOn.set(connection, this.#prepared)
-    const messages: Buffer[] = []
     try {
       for (const [index, statement] of this.#statements.entries()) {
         this.#write(messages, statement, this.#names[index] as string)
@@ -102,28 +108,19 @@ export class Flight {
       this.#failure = error as Error
     }
     messages.push(serialize.sync())
-    if (this.#silence_ms !== undefined) {
-      this.#patience = setTimeout(() => this.handleError(new Silence('the database does not answer')), this.#silence_ms)
-    }
-    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
-    return null
   }
 
   #write(messages: Buffer[], { text, values }: Statement, name: string): void {
     // Values first: one that cannot be encoded must not leave a parsed statement behind.
     const bind = serialize.bind({ statement: name, values, valueMapper: prepareValue })
-    if (name === '' || !this.#prepared.has(name)) {
-      if (name !== '') {
-        // Close costs nothing when the name is unknown, and saves us when an earlier flight failed after its Parse.
-        messages.push(serialize.close({ type: 'S', name }))
-        this.#prepared.set(name, undefined)
-        this.#fresh.push(name)
-      }
-      messages.push(serialize.parse({ name, text }))
+    if (name !== '' && this.#prepared.has(name)) {
+      messages.push(bind, serialize.execute())
+      return
     }
-    messages.push(bind)
-    if (this.#prepared.get(name) === undefined) messages.push(serialize.describe({ type: 'P' }))
-    messages.push(serialize.execute())
+    // Close costs nothing when the name is unknown, and saves us when an earlier flight failed after its Parse.
+    if (name !== '') messages.push(serialize.close({ type: 'S', name }))
+    this.#fresh.push(name)
+    messages.push(serialize.parse({ name, text }), bind, serialize.describe({ type: 'P' }), serialize.execute())
   }
 
   handleRowDescription(message: { fields: readonly Field[] }): void {
@@ -147,21 +144,29 @@ export class Flight {
 
   handleCommandComplete({ text }: { text: string }): void {
     const name = this.#names[this.#results.length] as string
-    if (name !== '' && this.#prepared.get(name) === undefined) this.#prepared.set(name, this.#columns ?? [])
-    const [command] = text.split(' ', 1) as [string]
+    // Known from now on, and not before: a flight behind this one on the same connection must not count on a Parse that fails.
+    if (name !== '' && !this.#prepared.has(name)) this.#prepared.set(name, this.#columns ?? [])
+    const end = text.indexOf(' ')
+    const command = end < 0 ? text : text.slice(0, end)
     this.#results.push({ rows: this.#rows, command, count: Number(text.slice(text.lastIndexOf(' ') + 1)) || 0 })
     this.#columns = undefined
     this.#rows = []
   }
 
   handleReadyForQuery(): void {
-    clearTimeout(this.#patience)
+    this.#end(undefined)
     if (this.#failure) this.#reject(this.#failure)
     else this.#resolve(this.#results)
   }
 
+  #end(failure: Error | undefined): void {
+    const { onEnd } = this
+    this.onEnd = undefined
+    onEnd?.(failure)
+  }
+
   handleError(error: Error): void {
-    clearTimeout(this.#patience)
+    this.#end(error)
     // Statements parsed in a failed flight may or may not exist on the server: forget them, Close will tidy up.
     for (const name of isOutdated(error) ? this.#names : this.#fresh) this.#prepared.delete(name)
     this.#reject(error)
@@ -175,26 +180,140 @@ export class Flight {
   }
 }
 
-/** PostgreSQL's own limits need PostgreSQL to be there: behind a dead network only a clock of our own ends the waiting. */
+/**
+ * Several flights on one connection, in one write and without waiting in between. Each has its own Sync, hence its own
+ * transaction and its own tenant setting, and fails alone. `pg` knows one active query at a time, and its own pipelines refuse
+ * queries of other classes: so this one stays active until its last flight has landed.
+ */
+class Convoy {
+  readonly #client: ActiveClient
+  readonly #flights: readonly Flight[]
+  #at = 0
+  callback = () => {}
+
+  constructor(client: ActiveClient, flights: readonly Flight[]) {
+    this.#client = client
+    this.#flights = flights
+  }
+
+  submit(connection: Connection): null {
+    const messages: Buffer[] = []
+    for (const flight of this.#flights) flight.load(connection, messages)
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
+    return null
+  }
+
+  get #current(): Flight {
+    return this.#flights[this.#at] as Flight
+  }
+  handleRowDescription(message: { fields: readonly Field[] }): void {
+    this.#current.handleRowDescription(message)
+  }
+  handleDataRow(message: { fields: readonly (string | null)[] }): void {
+    this.#current.handleDataRow(message)
+  }
+  handleCommandComplete(message: { text: string }): void {
+    this.#current.handleCommandComplete(message)
+  }
+  handleReadyForQuery(): void {
+    this.#current.handleReadyForQuery()
+    this.#at++
+    if (this.#at < this.#flights.length) this.#stayActive()
+  }
+  handleError(error: Error): void {
+    // Said by the server, it ends one flight and is followed by the next; otherwise the connection is gone for all of them.
+    if (!('severity' in error)) {
+      for (const flight of this.#flights.slice(this.#at)) flight.handleError(error)
+      return
+    }
+    this.#current.handleError(error)
+    this.#stayActive()
+  }
+  #stayActive(): void {
+    this.#client._activeQuery = this
+    this.#client.readyForQuery = false
+  }
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+  handleCopyData(): void {}
+  handleCopyInResponse(connection: Connection): void {
+    connection.sendCopyFail('copy is not part of a flight')
+  }
+}
+interface ActiveClient {
+  _activeQuery: unknown
+  readyForQuery: boolean
+}
+
+/** What stands on a connection, and until when an answer to it is waited for. */
+interface Watch {
+  readonly query: Flight | Convoy
+  readonly deadline_ms: number
+}
+const SWEEP_MS = 250
+
+/**
+ * PostgreSQL's own limits need PostgreSQL to be there: behind a dead network only a clock of our own ends the waiting. One
+ * clock for all flights: a timer for each would cost more than many a query.
+ */
+const watches = new Set<Watch>()
+let sweep: NodeJS.Timeout | undefined
+
 class Silence extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-const silences_ms = new WeakMap<pg.ClientBase, number>()
-
-/** From now on a flight of this client that is not answered within the limit fails like a lost connection. */
-export function limitSilence(client: pg.ClientBase, silence_ms: number): void {
-  silences_ms.set(client, silence_ms)
+function watch(query: Flight | Convoy, silence_ms: number): Watch {
+  const watched = { query, deadline_ms: performance.now() + silence_ms }
+  watches.add(watched)
+  sweep ??= setInterval(endSilences, SWEEP_MS)
+  return watched
 }
 
-/** `patient`: an answer may take as long as it needs. */
+function endSilences(): void {
+  const now_ms = performance.now()
+  for (const watched of watches) {
+    if (watched.deadline_ms > now_ms) continue
+    watches.delete(watched)
+    watched.query.handleError(new Silence('the database does not answer'))
+  }
+  if (watches.size > 0) return
+  clearInterval(sweep)
+  sweep = undefined
+}
+
+/** `silence_ms`: not answered for so long, a flight fails like a lost connection. */
 export function fly(
   client: pg.ClientBase,
   statements: readonly Statement[],
   named: boolean,
-  patient = false,
+  silence_ms?: number,
 ): Promise<FlightResult[]> {
-  const flight = new Flight(statements, named, patient ? undefined : silences_ms.get(client))
-  client.query(flight as unknown as pg.Submittable)
+  const flight = new Flight(statements, named)
+  flyTogether(client, [flight], silence_ms)
   return flight.done
+}
+
+/** `onEnd` is called when the connection is free again, with the failures there were; each flight says by `done` how it went. */
+export function flyTogether(
+  client: pg.ClientBase,
+  flights: readonly Flight[],
+  silence_ms: number | undefined,
+  onEnd: (failures: readonly Error[]) => void = () => {},
+): void {
+  const [first] = flights as [Flight]
+  const query = flights.length === 1 ? first : new Convoy(client as unknown as ActiveClient, flights)
+  const watched = silence_ms === undefined ? undefined : watch(query, silence_ms)
+  const failures: Error[] = []
+  let left = flights.length
+  for (const flight of flights) {
+    flight.onEnd = (failure) => {
+      if (failure) failures.push(failure)
+      if (--left > 0) return
+      if (watched) watches.delete(watched)
+      onEnd(failures)
+    }
+  }
+  // `pg` hands the connection to `submit` when it is this query's turn.
+  client.query(query as unknown as pg.Submittable)
 }

@@ -2,11 +2,12 @@
  * The only way to reach tenant data. One function owns connect, tenant setting, commit and release; the handle it gives
  * dies with its transaction, so a stray promise cannot run as the next tenant. No other code obtains a client.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import { copyIn } from './copy.ts'
 import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
-import { type FlightResult, fly, limitSilence, type Statement } from './flight.ts'
-import { Gate } from './gate.ts'
+import { Flight, type FlightResult, fly, flyTogether, type Statement } from './flight.ts'
+import { Gate, type Waiter } from './gate.ts'
+import { Parking } from './parking.ts'
 import { wireTypes } from './wire-types.ts'
 
 /** Whose data, on whose behalf. `actor` is written to every row's provenance and required by the database. */
@@ -56,43 +57,103 @@ const WRITE_ATTEMPTS = 4
 const SILENCE_MARGIN_MS = 1000
 const ENDED = 'transaction handle used after it ended'
 
+/** So many single reads of one tenant that wait for a connection leave together on the next one. */
+const CONVOY = 4
+
+/** A single read that waits for a connection. */
+interface Passenger {
+  readonly flight: Flight
+  readonly waiter: Waiter
+}
+
 export class Database {
   readonly gate: Gate
-  readonly #pool: pg.Pool
+  readonly #clients: Parking
   readonly #options: DatabaseOptions
+  readonly #silence_ms: number
+  readonly #convoy: number
+  readonly #passengers = new Map<string, Passenger[]>()
 
   constructor(options: DatabaseOptions) {
     this.#options = options
+    this.#silence_ms = 2 * options.statement_timeout_ms + SILENCE_MARGIN_MS
+    // A PgBouncer too old to keep statements is not asked to keep several transactions apart on one connection either.
+    this.#convoy = options.prepared ? CONVOY : 1
     this.gate = new Gate({ size: options.max, wait_ms: options.wait_ms })
-    this.#pool = new pg.Pool({
-      ...options.connection,
-      max: options.max,
-      connectionTimeoutMillis: options.wait_ms,
-      idleTimeoutMillis: 30_000,
-      types: wireTypes,
-    })
-    // An idle client whose server went away: the pool drops it by itself, but without a listener Node would exit.
-    this.#pool.on('error', (error) => options.onIdleError?.(error))
-    this.#pool.on('connect', (client) => limitSilence(client, 2 * options.statement_timeout_ms + SILENCE_MARGIN_MS))
+    this.#clients = new Parking(
+      { ...options.connection, max: options.max, connectionTimeoutMillis: options.wait_ms, types: wireTypes },
+      options.onIdleError,
+    )
   }
 
   /** Exactly one read-only query, sent together with the tenant setting in one round trip. */
   async one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#withClient(scope, async (client) => {
-      let used = false
-      let open = true
-      const send = async (statement: Statement) => {
-        if (!open) throw new Error(ENDED)
-        if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
-        used = true
-        const flight = [this.#context(scope, CONTEXT_READ_ONLY), statement]
-        return (await fly(client, flight, this.#options.prepared)).at(-1) as FlightResult
-      }
-      try {
-        return await body(handle(scope, send))
-      } finally {
-        open = false
-      }
+    let used = false
+    let open = true
+    const send = async (statement: Statement) => {
+      if (!open) throw new Error(ENDED)
+      if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
+      used = true
+      const flight = new Flight([this.#context(scope, CONTEXT_READ_ONLY), statement], this.#options.prepared)
+      this.#board(scope.tenant_id, flight)
+      return (await flight.done).at(-1) as FlightResult
+    }
+    try {
+      return await body(handle(scope, send))
+    } catch (error) {
+      throw translate(error)
+    } finally {
+      open = false
+    }
+  }
+
+  /** On a connection of its own where one is free; otherwise with others of its tenant on the next one. */
+  #board(tenant_id: string, flight: Flight): void {
+    if (this.gate.tryEnter(tenant_id)) {
+      this.#carry(tenant_id, [flight])
+      return
+    }
+    const queue = this.#passengers.get(tenant_id) ?? []
+    if (queue.length === 0) this.#passengers.set(tenant_id, queue)
+    const waiter: Waiter = {
+      tenant: tenant_id,
+      admit: () => this.#carry(tenant_id, this.#take(queue, tenant_id)),
+      refuse: (problem) => {
+        queue.splice(queue.indexOf(passenger), 1)
+        if (queue.length === 0) this.#passengers.delete(tenant_id)
+        flight.handleError(problem)
+      },
+    }
+    const passenger: Passenger = { flight, waiter }
+    queue.push(passenger)
+    this.gate.wait(waiter)
+  }
+
+  #take(queue: Passenger[], tenant_id: string): Flight[] {
+    const taken = queue.splice(0, this.#convoy)
+    if (queue.length === 0) this.#passengers.delete(tenant_id)
+    for (const { waiter } of taken) this.gate.callOff(waiter)
+    return taken.map(({ flight }) => flight)
+  }
+
+  #carry(tenant_id: string, flights: readonly Flight[]): void {
+    const parked = this.#clients.parked()
+    if (parked) this.#send(tenant_id, flights, parked)
+    else {
+      this.#clients.open().then(
+        (opened) => this.#send(tenant_id, flights, opened),
+        (error: Error) => {
+          this.gate.leave(tenant_id)
+          for (const flight of flights) flight.handleError(error)
+        },
+      )
+    }
+  }
+
+  #send(tenant_id: string, flights: readonly Flight[], client: pg.PoolClient): void {
+    flyTogether(client, flights, flights.length * this.#silence_ms, (failures) => {
+      this.#clients.giveBack(client, failures.find(isConnectionFailure))
+      this.gate.leave(tenant_id)
     })
   }
 
@@ -114,7 +175,7 @@ export class Database {
   }
 
   end(): Promise<void> {
-    return this.#pool.end()
+    return this.#clients.end()
   }
 
   #context({ tenant_id, actor }: Scope, text: string): Statement {
@@ -124,20 +185,15 @@ export class Database {
   async #withClient<T>(scope: Scope, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     await this.gate.enter(scope.tenant_id)
     try {
-      const client = await this.#pool.connect()
+      const client = this.#clients.parked() ?? (await this.#clients.open())
       let broken: Error | undefined
-      const onError = (error: Error) => {
-        broken = error
-      }
-      client.on('error', onError)
       try {
         return await body(client)
       } catch (error) {
         if (isConnectionFailure(error) || error instanceof UnknownState) broken = error as Error
         throw error instanceof UnknownState ? error.cause : error
       } finally {
-        client.off('error', onError)
-        client.release(broken)
+        this.#clients.giveBack(client, broken)
       }
     } catch (error) {
       // write() still has to see whether PostgreSQL asked for a repetition.
@@ -149,6 +205,7 @@ export class Database {
 
   async #transaction<T>(client: pg.PoolClient, scope: Scope, begin: string, body: (tx: Tx) => Promise<T>): Promise<T> {
     const { prepared } = this.#options
+    const silence_ms = this.#silence_ms
     // BEGIN and the tenant setting travel with the first query: nothing is sent before there is something to ask.
     let pending: Statement[] = [{ text: begin, values: [] }, this.#context(scope, CONTEXT)]
     const deferred: Statement[] = []
@@ -165,7 +222,7 @@ export class Database {
       inTurn(async () => {
         const flight = [...pending, statement]
         pending = []
-        return (await fly(client, flight, prepared, patient)).at(-1) as FlightResult
+        return (await fly(client, flight, prepared, patient ? undefined : silence_ms)).at(-1) as FlightResult
       })
     const takeTime = async (): Promise<void> => {
       patient = true
@@ -175,7 +232,7 @@ export class Database {
       inTurn(async () => {
         const flight = pending
         pending = []
-        if (flight.length > 0) await fly(client, flight, prepared)
+        if (flight.length > 0) await fly(client, flight, prepared, silence_ms)
         return copyIn(client, text, source)
       })
     const defer = (statement: Statement): void => {
@@ -189,13 +246,13 @@ export class Database {
       if (pending.length > 0 && deferred.length === 0) return result
       const last = [...pending, ...deferred, COMMIT]
       pending = []
-      await commit(client, last, prepared)
+      await commit(client, last, prepared, silence_ms)
       return result
     } catch (error) {
       open = false
       await tail
       if (pending.length === 0 && !isConnectionFailure(error) && !(error instanceof UnknownState)) {
-        await fly(client, [ROLLBACK], false).catch((cause: Error) => {
+        await fly(client, [ROLLBACK], false, silence_ms).catch((cause: Error) => {
           throw new UnknownState('rollback', { cause: error instanceof Error ? error : cause })
         })
       }
@@ -207,10 +264,15 @@ export class Database {
 /** A client that could not be rolled back must be destroyed, whatever the error that led there. */
 class UnknownState extends Error {}
 
-async function commit(client: pg.PoolClient, flight: readonly Statement[], named: boolean): Promise<void> {
+async function commit(
+  client: pg.PoolClient,
+  flight: readonly Statement[],
+  named: boolean,
+  silence_ms: number,
+): Promise<void> {
   let command: string | undefined
   try {
-    command = (await fly(client, flight, named)).at(-1)?.command
+    command = (await fly(client, flight, named, silence_ms)).at(-1)?.command
   } catch (error) {
     if (isConnectionFailure(error)) throw new UnknownState('commit', { cause: unknownOutcome(error) })
     throw error

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { pointerTo, readJson } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
+import { logRequest } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { codesOf } from '../openapi.ts'
 import { fail, Problem, type ProblemError, problemBody } from '../problem.ts'
@@ -189,22 +190,19 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         status,
       })
     }
-    kernel.log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        route: template,
-        operation: visit.route?.id,
-        tenant_id: visit.tenant_id,
-        principal: visit.principal,
-        status,
-        code: visit.code,
-        duration_ms: Math.round(duration_ms * 100) / 100,
-        trace_id:
-          typeof request.headers.traceparent === 'string' ? request.headers.traceparent.slice(3, 35) : undefined,
-      },
-      'request',
-    )
+    const { traceparent } = request.headers
+    logRequest(kernel.log, {
+      request_id: request.id,
+      method: request.method,
+      route: template,
+      operation: visit.route?.id,
+      tenant_id: visit.tenant_id,
+      principal: visit.principal,
+      status,
+      code: visit.code,
+      duration_ms: Math.round(duration_ms * 100) / 100,
+      trace_id: typeof traceparent === 'string' ? traceparent.slice(3, 35) : undefined,
+    })
   }
 
   installParsers(app)
