@@ -29,8 +29,8 @@ function readSources(): Source[] {
 
 const sources = readSources()
 const moduleOf = (file: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(file)?.[1]
-/** What knows lists and files, but no tenants, no database and no HTTP. */
-const library = /^src\/registry\//
+/** What knows lists, files and definitions, but no tenants, no database and no HTTP. */
+const library = /^src\/(registry|decision)\//
 const order = modules.map(({ name }) => name)
 
 describe('imports', () => {
@@ -54,6 +54,18 @@ describe('imports', () => {
     const wrong = libraries.flatMap(({ file, imports }) =>
       imports.filter((to) => !library.test(to) && !to.startsWith('src/kernel/')).map((to) => `${file} → ${to}`),
     )
+    expect(wrong).toEqual([])
+  })
+
+  test('decisions know lists; lists know no decisions, and neither the database nor HTTP has a part in one', () => {
+    const wrong = sources.flatMap(({ file, imports }) => {
+      const forbidden = file.startsWith('src/registry/')
+        ? /^src\/decision\//
+        : /^src\/kernel\/(database|http|job|request|route|kernel)\b/
+      if (!library.test(file)) return []
+      const found = imports.filter((to) => forbidden.test(to))
+      return found.map((to) => `${file} → ${to}`)
+    })
     expect(wrong).toEqual([])
   })
 

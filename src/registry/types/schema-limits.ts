@@ -45,7 +45,6 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 /** Keywords Ajv skips in silence, or refuses, without their companion. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
-  // biome-ignore lint/suspicious/noThenProperty: it is a keyword's name
   then: ['if'],
   else: ['if'],
   if: ['then', 'else'],

@@ -1,0 +1,422 @@
+import { describe, expect, test } from 'vitest'
+import { engine1 } from '../engine-1/engine.ts'
+import { listOf, listsOf } from '../engine-1/test-lists.ts'
+import { bands, bound, lists, matrix } from '../engine-1/test-matrix.ts'
+import type { BoundList, Definition, Factor, Finding, Input, Inputs, Lists, Table, Trigger } from '../model.ts'
+import { analyse } from './analyse.ts'
+
+type Matrix = Extract<Definition, { family: 'matrix' }>
+
+const made = (inputs: readonly Input[], factors: readonly Factor[], more: Partial<Matrix> = {}): Matrix => ({
+  family: 'matrix',
+  inputs,
+  factors,
+  aggregation: 'max',
+  bands: { list_key: 'risk-bands', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' },
+  triggers: [],
+  ...more,
+})
+const found = (definition: Definition, to: Lists = lists): Finding[] => analyse(engine1.compile(definition), to)
+const brief = (findings: readonly Finding[]): string[] => findings.map(({ code, pointer }) => `${code} ${pointer}`)
+const age: Input = { name: 'age', title: 'Age', type: 'integer', minimum: 0, maximum: 150 }
+const kind: Input = { name: 'kind', title: 'Kind', type: 'enum', values: ['a', 'b'] }
+const tableOf = (
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+  more: Partial<Table> = {},
+): Factor => ({
+  key: 'table',
+  title: 'Table',
+  form: 'table',
+  table: {
+    hit_policy: 'unique',
+    columns,
+    outputs: [{ name: 'score_bps' }],
+    rows: rows.map((when, n) => ({ key: `r${n}`, when, then: [n * 100] })),
+    ...more,
+  },
+})
+
+/** The engine's own findings for the example. */
+const shownBy = (definition: Definition, { example }: Finding, to: Lists = lists): string[] => {
+  const decision = bound(definition, to).decide(example as Inputs)
+  return decision.ok ? [] : brief(decision.findings)
+}
+
+test('a complete matrix has no finding', () => {
+  expect(found(matrix)).toEqual([])
+})
+
+test('a gap is told with an input that falls into it', () => {
+  const definition = made(
+    [age, kind],
+    [
+      tableOf(
+        ['age', 'kind'],
+        [
+          ['< 18', '-'],
+          ['> 18', '"a"'],
+          ['>= 18', '"b"'],
+        ],
+      ),
+    ],
+  )
+  const findings = found(definition)
+  expect(findings).toEqual([
+    {
+      code: 'table_gap',
+      pointer: '/factors/0/table',
+      message: 'No row fires for age 18, kind "a".',
+      severity: 'error',
+      example: { age: 18, kind: 'a' },
+    },
+  ])
+  expect(shownBy(definition, findings[0] as Finding)).toEqual(['no_row_fires /factors/0/table'])
+})
+
+test('an overlap, an unreachable row and a needless otherwise are told', () => {
+  const rows = [['< 18'], ['>= 17'], ['> 200']]
+  const findings = found(made([age], [tableOf(['age'], rows)]))
+  expect(brief(findings)).toEqual(['rows_overlap /factors/0/table/rows/1', 'row_never /factors/0/table/rows/2'])
+  expect(findings[0]?.example).toEqual({ age: 17 })
+  const first = tableOf(['age'], [['>= 10'], ['>= 20'], ['< 10']], {
+    hit_policy: 'first',
+    otherwise: { then: [0], reason: 'Otherwise.' },
+  })
+  const told = found(made([age], [first]))
+  expect(brief(told)).toEqual(['otherwise_never /factors/0/table/otherwise', 'row_never /factors/0/table/rows/1'])
+  expect(told.map(({ severity }) => severity)).toEqual(['warning', 'error'])
+  expect(told[1]?.message).toContain('wherever it fires, another row counts before it')
+})
+
+test('policy values are compared as the lists have them', () => {
+  const score = (key: string) => ({ list_key: 'levels', key, field: 'score_bps' })
+  const rows = [
+    { key: 'a', when: ['< 18'], then: [score('low')] },
+    { key: 'b', when: ['< 20'], then: [score('high')] },
+    { key: 'c', when: ['>= 20'], then: [0] },
+  ]
+  const definition = made([age], [tableOf(['age'], [], { hit_policy: 'any', rows })])
+  expect(brief(found(definition))).toEqual(['rows_differ /factors/0/table/rows/1'])
+  const same = listOf('levels', { high: { score_bps: 500 }, low: { score_bps: 500 } })
+  expect(found(definition, listsOf(bands, same))).toEqual([])
+})
+
+describe('factors that are no tables', () => {
+  const country: Input = { name: 'country', title: 'Country', type: 'enum', values: ['DE', 'XX'] }
+  const lookup = (more: object = {}): Factor => ({
+    key: 'country',
+    title: 'Country',
+    form: 'lookup',
+    list_key: 'jurisdiction-risk',
+    inputs: ['country'],
+    field: 'score_bps',
+    on_missing: 'fail',
+    ...more,
+  })
+
+  test('every allowed value is on the list, or there is a default', () => {
+    const definition = made([country, age], [lookup()])
+    const findings = found(definition)
+    expect(brief(findings)).toEqual(['list_key_missing /factors/0'])
+    expect(findings[0]?.example).toMatchObject({ country: 'XX' })
+    expect(shownBy(definition, findings[0] as Finding)).toEqual(['list_key_missing /factors/0'])
+    expect(found(made([country], [lookup({ on_missing: { default: 1, reason: 'x' } })]))).toEqual([])
+    const { values: _, ...any } = country
+    expect(found(made([{ ...any, one_of: { list_key: 'jurisdiction-risk' } }], [lookup()]))).toEqual([])
+    const text = made([{ ...any, type: 'string' }], [lookup()])
+    expect(shownBy(text, found(text)[0] as Finding)).toEqual(['list_key_missing /factors/0'])
+  })
+
+  test('an entry without a score is found, wherever it stands on the list', () => {
+    const broken = listsOf(bands, listOf('jurisdiction-risk', { DE: { score_bps: 1 }, XX: { score_bps: 'high' } }))
+    const definition = made([country], [lookup()])
+    const findings = found(definition, broken)
+    expect(brief(findings)).toEqual(['not_a_score /factors/0'])
+    expect(shownBy(definition, findings[0] as Finding, broken)).toEqual(['not_a_score /factors/0'])
+  })
+
+  test('an empty list of items is an allowed input too', () => {
+    const { values: _, ...any } = country
+    const definition = made([{ ...any, type: 'list', one_of: { list_key: 'jurisdiction-risk' } }], [lookup()])
+    const findings = found(definition)
+    expect(brief(findings)).toEqual(['input_empty /factors/0'])
+    expect(findings[0]?.example).toEqual({ country: [] })
+  })
+
+  test('keys of several parts are gone through together', () => {
+    const pairs = listsOf(bands, listOf('pairs', { 'a|1': { s: 1 }, 'a|2': { s: 2 }, 'b|1': { s: 3 } }))
+    const few: Input = { name: 'n', title: 'N', type: 'integer', minimum: 1, maximum: 2 }
+    const definition = made([kind, few], [lookup({ list_key: 'pairs', inputs: ['kind', 'n'], field: 's' })])
+    const findings = found(definition, pairs)
+    expect(findings[0]).toMatchObject({ code: 'list_key_missing', example: { kind: 'b', n: 2 } })
+    expect(found({ ...definition, inputs: [kind, { ...few, maximum: 1 }] }, pairs)).toEqual([])
+  })
+
+  test('a score map without a value it may meet', () => {
+    const scores: Factor = {
+      key: 'kind',
+      title: 'Kind',
+      form: 'score_map',
+      input: 'kind',
+      scores: { a: 1 },
+      on_missing: 'fail',
+    }
+    const definition = made([kind], [scores])
+    const findings = found(definition)
+    expect(findings).toMatchObject([{ pointer: '/factors/0', example: { kind: 'b' } }])
+    expect(shownBy(definition, findings[0] as Finding)).toHaveLength(1)
+    expect(found(made([kind], [{ ...scores, scores: { a: 1, b: 2 } }]))).toEqual([])
+  })
+
+  test('an example is not spoilt by a factor that fails before', () => {
+    // The first value of `country` would fail in the first factor.
+    const values = { ...country, values: ['XX', 'DE'] }
+    const definition = made([values, age], [lookup(), tableOf(['age'], [['< 18']])])
+    const gap = found(definition).find(({ code }) => code === 'table_gap') as Finding
+    expect(shownBy(definition, gap)).toEqual(['no_row_fires /factors/1/table'])
+  })
+})
+
+test('a default that its list does not allow is told', () => {
+  const input: Input = {
+    name: 'c',
+    title: 'C',
+    type: 'string',
+    one_of: { list_key: 'jurisdiction-risk' },
+    default: 'XX',
+  }
+  const definition = made([input], [tableOf(['c'], [['"DE"'], ['not("DE")']])])
+  const findings = found(definition)
+  expect(brief(findings)).toEqual(['default_not_allowed /inputs/0/default'])
+  expect(shownBy(definition, findings[0] as Finding)).toEqual(['input_not_allowed /c'])
+  expect(found({ ...definition, inputs: [{ ...input, default: 'DE' }] })).toEqual([])
+})
+
+test('where a factor has no score, its table has no gap', () => {
+  const first: Factor = {
+    key: 'first',
+    title: 'First',
+    form: 'score_map',
+    input: 'kind',
+    scores: { b: 1 },
+    on_missing: 'fail',
+  }
+  const definition = made([age, kind], [first, tableOf(['age', 'factor.first'], [['>= 18', '-']])])
+  const gap = found(definition).find(({ code }) => code === 'table_gap') as Finding
+  expect(gap.message).toBe('No row fires for age 0, kind "b".')
+  expect(shownBy(definition, gap)).toEqual(['no_row_fires /factors/1/table'])
+})
+
+describe('a matrix as a whole', () => {
+  const trigger = (of: string, ...tests: string[]): Trigger => ({
+    key: 't',
+    title: 'T',
+    when: tests.map((test_text) => ({ of, test: test_text })),
+    reason_code: 'T',
+    reason: 'T.',
+  })
+  const table = tableOf(['age'], [['< 18'], ['>= 18']])
+
+  test('triggers that can never fire are warnings', () => {
+    const never = [
+      trigger('age', '> 150'),
+      trigger('age', '> 20', '< 10'),
+      trigger('factor.table', '> 100'),
+      trigger('score', '< 0'),
+    ]
+    const may = [
+      trigger('age', '150'),
+      trigger('factor.table', '>= 100'),
+      trigger('score', '> 9999'),
+      trigger('kind', 'not("a")'),
+    ]
+    const triggers = [...never, ...may].map((each, n) => ({ ...each, key: `t${n}` }))
+    const findings = found(made([age, kind], [table], { triggers }))
+    expect(brief(findings)).toEqual([0, 1, 2, 3].map((n) => `trigger_never /triggers/${n}`))
+    expect(findings.every(({ severity }) => severity === 'warning')).toBe(true)
+  })
+
+  test('scores that may sum beyond a score are shown', () => {
+    const one = tableOf(['age'], [['< 18'], ['>= 18']], {
+      rows: [
+        { key: 'a', when: ['< 18'], then: [6000] },
+        { key: 'b', when: ['>= 18'], then: [0] },
+      ],
+    })
+    const other = (score: number): Factor => ({
+      key: 'kind',
+      title: 'Kind',
+      form: 'score_map',
+      input: 'kind',
+      scores: { a: 0, b: score },
+      on_missing: 'fail',
+    })
+    const definition = made([age, kind], [one, other(4001)], { aggregation: 'sum' })
+    const findings = found(definition)
+    expect(brief(findings)).toEqual(['score_out_of_range /aggregation'])
+    expect(shownBy(definition, findings[0] as Finding)).toEqual(['score_out_of_range /aggregation'])
+    expect(found(made([age, kind], [one, other(4000)], { aggregation: 'sum' }))).toEqual([])
+    const opposed = { ...other(10_000), scores: { a: 0, b: 10_000 } }
+    const bothByKind = tableOf(['kind'], [], {
+      rows: [
+        { key: 'a', when: ['"a"'], then: [10_000] },
+        { key: 'b', when: ['"b"'], then: [0] },
+      ],
+    })
+    expect(found(made([kind], [bothByKind, opposed], { aggregation: 'sum' }))).toEqual([])
+  })
+
+  test('lists that do not fit are told as the engine tells them', () => {
+    const gap = listOf('risk-bands', { low: { band: 'low', from_bps: 0, to_bps: 5 } })
+    expect(brief(found(made([age], [table]), listsOf(gap)))).toEqual(['band_gap /bands'])
+  })
+})
+
+describe('what is too large', () => {
+  const flags = (count: number): Input[] =>
+    Array.from({ length: count }, (_, n) => ({ name: `f${n}`, title: `Flag ${n}`, type: 'boolean' }))
+  const wide = (count: number): Definition => {
+    const inputs = flags(count)
+    const rows = [inputs.map(() => 'true'), inputs.map(() => 'false')]
+    return made(inputs, [
+      tableOf(
+        inputs.map(({ name }) => name),
+        rows,
+      ),
+    ])
+  }
+
+  test('is said to be so, naming the columns', () => {
+    expect(brief(found(wide(12)))).toEqual(['table_gap /factors/0/table'])
+    const [finding] = found(wide(13))
+    expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
+    expect(finding?.message).toContain('f0 (2), f1 (2)')
+    expect(finding?.message).toContain('f12 (2)')
+  })
+
+  test('columns that no row tests do not count', () => {
+    const inputs = flags(20)
+    const rows = [inputs.map((_, n) => (n === 0 ? 'true' : '-')), inputs.map((_, n) => (n === 0 ? 'false' : '-'))]
+    expect(
+      found(
+        made(inputs, [
+          tableOf(
+            inputs.map(({ name }) => name),
+            rows,
+          ),
+        ]),
+      ),
+    ).toEqual([])
+  })
+
+  test('all tables together have their limit too', () => {
+    const inputs = Array.from({ length: 6 }, (_, n): Input => ({ ...age, name: `n${n}`, maximum: 9 }))
+    const columns = inputs.map(({ name }) => name)
+    const rows = Array.from({ length: 10 }, (_, n) => inputs.map(() => `${n}`))
+    const factors = Array.from({ length: 7 }, (_, n) => ({
+      ...tableOf(columns, rows, { otherwise: { then: [0], reason: 'x' } }),
+      key: `t${n}`,
+    }))
+    expect(brief(found(made(inputs, factors)))).toEqual([5, 6].map((n) => `not_analysable /factors/${n}/table`))
+  })
+
+  test('a list that is not held whole proves nothing, except of its own keys', () => {
+    const large: Lists = new Map([
+      ...lists,
+      ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
+    ])
+    const lookup: Factor = {
+      key: 'country',
+      title: 'Country',
+      form: 'lookup',
+      list_key: 'jurisdiction-risk',
+      inputs: ['country'],
+      field: 'score_bps',
+      on_missing: 'fail',
+    }
+    const own: Input = { name: 'country', title: 'Country', type: 'string', one_of: { list_key: 'jurisdiction-risk' } }
+    expect(found(made([own], [lookup]), large)).toEqual([])
+    // What else the matrix does is judged all the same, whatever the country may be.
+    const other = tableOf(['age'], [['< 18'], ['> 18']])
+    const [gap, ...more] = found(made([own, age], [lookup, other]), large)
+    expect([gap?.code, gap?.example, more]).toEqual(['table_gap', undefined, []])
+    const scored = { ...tableOf(['factor.kind'], [['< 5'], ['>= 5']]), key: 'scored' }
+    const scores: Factor = {
+      key: 'kind',
+      title: 'Kind',
+      form: 'score_map',
+      input: 'kind',
+      scores: { a: 1, b: 9 },
+      on_missing: 'fail',
+    }
+    expect(found(made([own, kind], [scores, scored]), large)).toEqual([])
+    const second: Factor = { ...scores, key: 'second', scores: { a: 1, b: 10_000 } }
+    const sums = made([own, kind], [scores, second], { aggregation: 'sum' })
+    expect(brief(found(sums, large))).toEqual(['not_analysable /aggregation'])
+    const [finding] = found(
+      made([{ name: 'country', title: 'Country', type: 'enum', values: ['DE'] }], [lookup]),
+      large,
+    )
+    expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0' })
+    expect(finding?.message).toContain('jurisdiction-risk is too large')
+  })
+
+  test('whether something is on a list is answered either way, however large the list', () => {
+    const large: Lists = new Map([
+      ...lists,
+      ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
+    ])
+    const named: Input = { name: 'country', title: 'Country', type: 'string' }
+    const several: Input = { name: 'country', title: 'Countries', type: 'list', max_items: 20 }
+    const presence: Factor = {
+      key: 'listed',
+      title: 'Listed',
+      form: 'presence',
+      list_key: 'jurisdiction-risk',
+      input: 'country',
+      present: 9000,
+      absent: 0,
+    }
+    expect(found(made([named], [presence]), large)).toEqual([])
+    expect(found(made([several], [{ ...presence, count: true, at_most: 10_000 }]), large)).toEqual([])
+    // Without a limit twenty hits would be too many, and nobody can say how many there may be.
+    expect(brief(found(made([several], [{ ...presence, count: true }]), large))).toEqual(['not_analysable /factors/0'])
+  })
+
+  test('a million combinations are gone through', () => {
+    const inputs = Array.from(
+      { length: 6 },
+      (_, n): Input => ({ name: `n${n}`, title: `N${n}`, type: 'integer', minimum: 0, maximum: 9 }),
+    )
+    const rows = Array.from({ length: 60 }, (_, n) =>
+      inputs.map((__, column) => (n % 6 === column ? `${Math.floor(n / 6)}` : '-')),
+    )
+    const factor = tableOf(
+      inputs.map(({ name }) => name),
+      rows,
+      { hit_policy: 'first' },
+    )
+    const findings = found(made(inputs, [factor]))
+    // The ten rows on the first column cover everything, and those written after its last one come too late.
+    expect(brief(findings)).toEqual([55, 56, 57, 58, 59].map((row) => `row_never /factors/0/table/rows/${row}`))
+  })
+})
+
+test('a rule may miss: a gap is no fault of it, an overlap is', () => {
+  const rule = (hit_policy: Table['hit_policy'], rows: readonly (readonly string[])[]): Definition => ({
+    family: 'rule',
+    inputs: [age],
+    table: {
+      hit_policy,
+      columns: ['age'],
+      outputs: [],
+      rows: rows.map((when, n) => ({ key: `r${n}`, when, then: [] })),
+    },
+    reason_code: 'AGE',
+    reason: 'Age.',
+  })
+  expect(found(rule('unique', [['< 18']]), new Map())).toEqual([])
+  expect(brief(found(rule('unique', [['< 18'], ['17']]), new Map()))).toEqual(['rows_overlap /table/rows/1'])
+  expect(found(rule('any', [['< 18'], ['17']]), new Map())).toEqual([])
+})

@@ -1,0 +1,167 @@
+/**
+ * What one input may be, cut where anything in the definition tells its values apart: every value of one atom passes the same
+ * tests and is a key of the same lists, so one example speaks for all. Nothing here runs a decision.
+ */
+import { fieldReader } from '../engine-1/binder.ts'
+import { textOf } from '../engine-1/inputs.ts'
+import { parseDate, parseScaled } from '../engine-1/scalars.ts'
+import { type Column, columnOf, intervalOf, type Scalar, type Term, type UnaryTest } from '../engine-1/unary.ts'
+import type { Input, ListEntry, Lists } from '../model.ts'
+
+/** One value, all whole numbers between two, or all texts that nothing names; `value` is one of them. */
+export interface Atom {
+  readonly value: Scalar
+  /** Both ends included; only numbers and dates have them. */
+  readonly from?: number
+  readonly to?: number
+}
+
+/** What tells values of an input apart. */
+export interface Distinctions {
+  readonly tests: readonly UnaryTest[]
+  /** Lists whose keys the values may be. */
+  readonly list_keys: readonly string[]
+  /** Values named elsewhere: keys of score maps, parts of composite keys. */
+  readonly named: readonly string[]
+}
+
+/** Why the values of an input cannot be gone through, in words. */
+export class NotAnalysable extends Error {
+  override readonly name = 'NotAnalysable'
+}
+
+const MAX_ATOMS = 100_000
+const FIRST_DATE = parseDate('0001-01-01') as number
+const LAST_DATE = parseDate('9999-12-31') as number
+
+/** Throws NotAnalysable where the values cannot be told. */
+export function atomsOf(input: Input, by: Distinctions, lists: Lists): Atom[] {
+  const column = columnOf(input)
+  // A list that is not held whole cannot say of any value that it is not its key.
+  const keys = by.list_keys.flatMap((list_key) => entriesOf(list_key, lists).map(({ key }) => key))
+  const named = [...keys, ...by.named]
+  const atoms = column.kind === 'text' ? textAtoms(input, by, named, lists) : orderedAtoms(input, column, by, named)
+  if (atoms.length > MAX_ATOMS) {
+    throw new NotAnalysable(`it has ${atoms.length} different values, more than ${MAX_ATOMS}`)
+  }
+  return atoms
+}
+
+function textAtoms(input: Input, by: Distinctions, named: readonly string[], lists: Lists): Atom[] {
+  const allowed = allowedTexts(input, lists)
+  if (allowed) return allowed.map((value) => ({ value }))
+  const known = new Set(named)
+  for (const test of by.tests) for (const text of textsIn(test)) known.add(text)
+  return [...known, otherThan(known)].map((value) => ({ value }))
+}
+
+/** Null where any text is allowed. */
+function allowedTexts(input: Input, lists: Lists): readonly string[] | null {
+  if (input.values) return input.values
+  if (!input.one_of) return null
+  const { list_key, field } = input.one_of
+  const entries = entriesOf(list_key, lists)
+  if (field === undefined) return entries.map(({ key }) => key)
+  const read = fieldReader(field)
+  const values = entries.map(({ entry }) => read(entry)).filter((value) => typeof value === 'string')
+  return [...new Set(values)]
+}
+
+function entriesOf(list_key: string, lists: Lists): readonly ListEntry[] {
+  const all = lists.get(list_key)?.all
+  if (!all) throw new NotAnalysable(`the list ${list_key} is too large to be gone through`)
+  return all
+}
+
+export function textsIn(test: UnaryTest): string[] {
+  const inTerms = (terms: readonly Term[]): string[] =>
+    terms.flatMap((term) => {
+      if (term.form === 'not') return inTerms(term.terms)
+      return term.form === 'equals' && typeof term.value === 'string' ? [term.value] : []
+    })
+  return test.form === 'any' ? [] : inTerms(test.terms)
+}
+
+function otherThan(known: ReadonlySet<string>): string {
+  let other = 'any other text'
+  while (known.has(other)) other += '.'
+  return other
+}
+
+function orderedAtoms(input: Input, column: Column, by: Distinctions, named: readonly string[]): Atom[] {
+  if (column.kind === 'boolean') return [{ value: true }, { value: false }]
+  const { from, to } = limitsOf(input, column)
+  const starts = new Set<number>([from])
+  const add = (start: number): void => {
+    if (start > from && start <= to) starts.add(start)
+  }
+  for (const test of by.tests) for (const start of startsOf(test)) add(start)
+  for (const text of named) {
+    const point = parseOrdered(text, column)
+    if (point === undefined) continue
+    add(point)
+    add(point + 1)
+  }
+  const sorted = [...starts].sort((a, b) => a - b)
+  return sorted.map((start, i) => {
+    const end = (sorted[i + 1] ?? to + 1) - 1
+    return { value: exampleBetween(start, end), from: start, to: end }
+  })
+}
+
+/** Where a test on an ordered column may change its answer, in ascending order; what it asks of lists is left out. */
+export function startsOf(test: UnaryTest): number[] {
+  const inTerms = (terms: readonly Term[]): number[] =>
+    terms.flatMap((term) => {
+      if (term.form === 'not') return inTerms(term.terms)
+      if (term.form === 'in_list') return []
+      const value = term.form === 'equals' ? (term.value as number) : 0
+      const { from, to } = term.form === 'equals' ? { from: value, to: value } : intervalOf(term)
+      return [from, to + 1]
+    })
+  return test.form === 'any' ? [] : inTerms(test.terms).sort((a, b) => a - b)
+}
+
+/** Rather a value a person would write than the edge of what can be counted. */
+function exampleBetween(from: number, to: number): number {
+  const isEdge = (value: number): boolean =>
+    Math.abs(value) === Number.MAX_SAFE_INTEGER || value === FIRST_DATE || value === LAST_DATE
+  if (isEdge(from) && isEdge(to)) return 0
+  return isEdge(from) ? to : from
+}
+
+function limitsOf(input: Input, column: Column): { from: number; to: number } {
+  const widest =
+    column.kind === 'date'
+      ? { from: FIRST_DATE, to: LAST_DATE }
+      : { from: -Number.MAX_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+  const limit = (text: number | string | undefined): number | undefined =>
+    text === undefined ? undefined : parseOrdered(String(text), column)
+  return { from: limit(input.minimum) ?? widest.from, to: limit(input.maximum) ?? widest.to }
+}
+
+const parseOrdered = (text: string, column: Column): number | undefined =>
+  column.kind === 'date' ? parseDate(text) : parseScaled(text, column.scale)
+
+/** As it travels among the inputs of a decision. */
+export const wireOf = (value: Scalar, column: Column): Scalar =>
+  column.kind === 'date' || column.kind === 'decimal' ? textOf(value, column) : value
+
+export function passes(test: UnaryTest, value: Scalar, column: Column, lists: Lists): boolean {
+  return test.form === 'any' || test.terms.some((term) => holds(term, value, column, lists))
+}
+
+function holds(term: Term, value: Scalar, column: Column, lists: Lists): boolean {
+  switch (term.form) {
+    case 'equals':
+      return term.value === value
+    case 'in_list':
+      return lists.get(term.list_key)?.get(textOf(value, column)) !== undefined
+    case 'not':
+      return !term.terms.some((inner) => holds(inner, value, column, lists))
+    default: {
+      const { from, to } = intervalOf(term)
+      return from <= (value as number) && (value as number) <= to
+    }
+  }
+}

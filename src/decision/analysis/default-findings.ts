@@ -1,0 +1,16 @@
+/** Defaults that the lists in force do not allow: an input that is left out would then be refused. */
+import type { Bound, Definition, Finding } from '../model.ts'
+import type { Examples } from './examples.ts'
+
+export function defaultFindings({ inputs }: Definition, bound: Bound, examples: Examples): Finding[] {
+  return inputs.flatMap((input, index): Finding[] => {
+    if (input.default === undefined || !input.one_of) return []
+    const { [input.name]: _, ...example } = examples.usual
+    const decision = bound.decide(example)
+    const refuses = ({ code, pointer }: Finding) => code === 'input_not_allowed' && pointer.split('/')[1] === input.name
+    const refused = decision.ok ? undefined : decision.findings.find(refuses)
+    if (!refused) return []
+    const message = `When it is left out: ${refused.message}`
+    return [{ code: 'default_not_allowed', pointer: `/inputs/${index}/default`, message, severity: 'error', example }]
+  })
+}

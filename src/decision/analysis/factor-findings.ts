@@ -1,0 +1,71 @@
+/**
+ * Factors that are no tables: every combination of what they read is put to the engine, and what it refuses is a finding with
+ * those inputs as its example.
+ */
+import type { Layout } from '../engine-1/layout.ts'
+import type { Factor, Finding, Inputs, Lists } from '../model.ts'
+import type { Dimension } from './classes.ts'
+import type { Examples } from './examples.ts'
+import { Questions } from './questions.ts'
+import { compileFactor } from './score-probe.ts'
+import { dimensionsOf, inputsAt } from './table-space.ts'
+
+/** Each is a whole decision, which is slower than a look at bits. */
+export const MAX_DECISIONS = 100_000
+
+/** Throws NotAnalysable. */
+export function factorFindings(
+  factor: Factor,
+  index: number,
+  layout: Layout,
+  lists: Lists,
+  examples: Examples,
+): Finding[] {
+  const { definition } = layout
+  if (definition.family !== 'matrix' || cannotFail(factor, definition.inputs, lists)) return []
+  const questions = new Questions(layout, lists)
+  questions.factor(factor, index)
+  const dimensions = dimensionsOf(questions, layout, MAX_DECISIONS)
+  const answer = compileFactor(definition, factor.key, lists)
+  const found = new Map<string, { finding: Finding; some: Inputs; times: number }>()
+  eachBox(dimensions, (some) => {
+    const given = answer(examples.complete(some))
+    if ('score_bps' in given) return
+    for (const finding of given.findings) {
+      const known = found.get(finding.code)
+      if (known) known.times += 1
+      else found.set(finding.code, { finding, some, times: 1 })
+    }
+  })
+  return [...found.values()].map(({ finding: { code, message }, some, times }) => {
+    const more = times > 1 ? ` The same holds for ${times - 1} more.` : ''
+    const shown = examples.showing(some, (finding) => finding.code === code)
+    return { code, pointer: `/factors/${index}`, message: `${message}${more}`, severity: 'error', ...shown }
+  })
+}
+
+/** Of a list too large to be gone through, what can be said without its entries. */
+function cannotFail(factor: Factor, inputs: Layout['definition']['inputs'], lists: Lists): boolean {
+  if (!('list_key' in factor) || lists.get(factor.list_key)?.all) return false
+  // On it or not on it, both have their score, which binding has checked; only a sum without a limit could grow too large.
+  if (factor.form === 'presence') return !factor.count || factor.at_most !== undefined
+  // The allowed values are the keys of the very list that is asked: none is missing.
+  if (factor.inputs.length !== 1) return false
+  const input = inputs.find(({ name }) => name === factor.inputs[0])
+  return input?.type !== 'list' && input?.one_of?.list_key === factor.list_key && input.one_of.field === undefined
+}
+
+export function eachBox(dimensions: readonly Dimension[], visit: (some: Inputs) => void): void {
+  const classes = dimensions.map(() => 0)
+  for (;;) {
+    visit(inputsAt(dimensions, classes))
+    // Counts up like an odometer, the last input fastest.
+    let at = classes.length - 1
+    for (; at >= 0; at--) {
+      const next = (classes[at] as number) + 1
+      classes[at] = next % (dimensions[at] as Dimension).classes.length
+      if (classes[at] !== 0) break
+    }
+    if (at < 0) return
+  }
+}

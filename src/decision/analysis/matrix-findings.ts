@@ -1,0 +1,82 @@
+/** What concerns a matrix as a whole: whether its scores can sum to more than a score may be, and triggers that never fire. */
+
+import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
+import type { Condition, Layout } from '../engine-1/layout.ts'
+import { SCORE } from '../engine-1/layout.ts'
+import type { Bound, Definition, Finding, Input, Lists } from '../model.ts'
+import { atomsOf, NotAnalysable } from './atoms.ts'
+import { type Examples, wholeDefinition } from './examples.ts'
+import { eachBox, MAX_DECISIONS } from './factor-findings.ts'
+import { possibleScores } from './possible-scores.ts'
+import { factorKeyOf, Questions } from './questions.ts'
+import { dimensionsOf, holdsFor } from './table-space.ts'
+
+type Matrix = Extract<Definition, { family: 'matrix' }>
+
+/** Throws NotAnalysable. */
+export function sumFindings(
+  definition: Matrix,
+  layout: Layout,
+  lists: Lists,
+  bound: Bound,
+  examples: Examples,
+): Finding[] {
+  if (definition.aggregation !== 'sum') return []
+  const highest = definition.factors.map((factor) => possibleScores(factor, definition.inputs, lists).highest)
+  if (highest.reduce((sum, score) => sum + score, 0) <= MAX_SCORE_BPS) return []
+  const dimensions = dimensionsOf(wholeDefinition(layout, lists), layout, MAX_DECISIONS)
+  let found: Finding | null = null
+  eachBox(dimensions, (some) => {
+    if (found) return
+    const example = examples.complete(some)
+    const decision = bound.decide(example)
+    const faults = decision.ok ? [] : decision.findings
+    if (faults.some(({ code }) => code === 'input_not_allowed')) {
+      throw new NotAnalysable('for some input no allowed value is known')
+    }
+    const fault = faults.find(({ pointer }) => pointer === '/aggregation')
+    if (fault) found = { ...fault, example }
+  })
+  return found ? [found] : []
+}
+
+export function triggerFindings(definition: Matrix, layout: Layout, lists: Lists): Finding[] {
+  return layout.conditions.flatMap((conditions, index) => {
+    const references = [...new Set(conditions.map(({ subject }) => subject.reference))]
+    const dead = references
+      .map((reference) => conditions.filter(({ subject }) => subject.reference === reference))
+      .find((together) => !canHold(together, definition, layout, lists))
+    if (!dead) return []
+    const { title } = (dead[0] as Condition).subject
+    const message = `The trigger "${definition.triggers[index]?.key}" never fires: nothing "${title}" may be passes its tests.`
+    return [{ code: 'trigger_never', pointer: `/triggers/${index}`, message, severity: 'warning' } satisfies Finding]
+  })
+}
+
+/** Conditions on one subject. True where it is not known: a warning must be right. */
+function canHold(together: readonly Condition[], definition: Matrix, layout: Layout, lists: Lists): boolean {
+  const { reference, column } = (together[0] as Condition).subject
+  const all = (held: Parameters<typeof holdsFor>[1]): boolean =>
+    together.every(({ test }) => holdsFor(test, held, column, lists))
+  const key = factorKeyOf(reference)
+  if (key === undefined && reference !== SCORE) {
+    try {
+      const questions = new Questions(layout, lists)
+      for (const { subject, test } of together) questions.tests(subject, [test])
+      return questions.dimension(reference).classes.some(({ held }) => all(held))
+    } catch (error) {
+      if (error instanceof NotAnalysable) return true
+      throw error
+    }
+  }
+  const factor = definition.factors.find((each) => each.key === key)
+  const possible = factor && possibleScores(factor, definition.inputs, lists)
+  const values = possible?.values ?? scoresToTry(together, possible?.highest ?? MAX_SCORE_BPS)
+  return values.some(all)
+}
+
+function scoresToTry(together: readonly Condition[], highest: number): number[] {
+  const score: Input = { name: SCORE, title: 'Score', type: 'integer', minimum: 0, maximum: highest }
+  const by = { tests: together.map(({ test }) => test), list_keys: [], named: [] }
+  return atomsOf(score, by, new Map()).map(({ value }) => value as number)
+}

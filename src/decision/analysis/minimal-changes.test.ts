@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { engine1 } from '../engine-1/engine.ts'
+import { bound, lists, matrix } from '../engine-1/test-matrix.ts'
+import type { Definition, Inputs } from '../model.ts'
+import { breakPoints } from './break-points.ts'
+import { minimalChanges } from './minimal-changes.ts'
+
+const compiled = engine1.compile(matrix)
+const inputs: Inputs = {
+  country: 'DE',
+  turnover: '5000.00',
+  channel: 'online',
+  trades: [],
+  since: '2020-01-01',
+  pep: false,
+}
+const bandOf = (changed: Inputs): string => {
+  const decision = bound(matrix).decide({ ...inputs, ...changed })
+  if (!decision.ok || decision.outcome.family !== 'matrix') throw new Error(JSON.stringify(decision))
+  return decision.outcome.band
+}
+
+test('break points are the ends of what is treated alike', () => {
+  expect(breakPoints(compiled, lists, 'turnover')).toEqual(['0.00', '10000.49', '10000.50', '1000000000.00'])
+  expect(breakPoints(compiled, lists, 'since')).toEqual(['0001-01-01', '2023-12-31', '2024-01-01', '9999-12-31'])
+  expect(breakPoints(compiled, lists, 'pep')).toEqual([true, false])
+  // Germany and Switzerland are rated alike, and no trigger tells them apart.
+  expect(breakPoints(compiled, lists, 'country')).toEqual(['CH', 'IR', 'NA'])
+  expect(() => breakPoints(compiled, lists, 'shoe_size')).toThrow(RangeError)
+})
+
+test('every change found leads where it says, and changes one input', () => {
+  const found = minimalChanges(bound(matrix), compiled, lists, inputs)
+  expect(bandOf({})).toBe('low')
+  expect(found.changes.map(({ changed, result }) => [changed[0]?.name, changed[0]?.to, result])).toEqual([
+    ['country', 'IR', 'prohibited'],
+    ['pep', true, 'high'],
+  ])
+  for (const { changed, result } of found.changes) {
+    expect(changed).toHaveLength(1)
+    expect(bandOf(Object.fromEntries(changed.map(({ name, to }) => [name, to])))).toBe(result)
+  }
+  expect(found.searched).toMatchObject({ together: 1, truncated: false, not_searched: [] })
+  expect(found.searched.decisions).toBe(found.searched.candidates)
+})
+
+test('where no single input is enough, pairs are tried', () => {
+  const found = minimalChanges(bound(matrix), compiled, lists, inputs, { band: 'medium' })
+  expect(found.searched.together).toBe(2)
+  expect(found.changes.length).toBeGreaterThan(0)
+  for (const { changed, result } of found.changes) {
+    expect(changed).toHaveLength(2)
+    expect(result).toBe('medium')
+    expect(bandOf(Object.fromEntries(changed.map(({ name, to }) => [name, to])))).toBe('medium')
+  }
+})
+
+const rule = (test_text: string, maximum = 1000): Definition => ({
+  family: 'rule',
+  inputs: [
+    { name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum },
+    { name: 'tags', title: 'Tags', type: 'list' },
+  ],
+  table: {
+    hit_policy: 'first',
+    columns: ['amount', 'tags'],
+    outputs: [],
+    rows: [{ key: 'large', when: [test_text, 'not("safe")'], then: [] }],
+  },
+  reason_code: 'LARGE',
+  reason: 'Large.',
+})
+
+test('the nearest value is given, on either side', () => {
+  const tried = (amount: number) => {
+    const definition = rule('[100..200]')
+    const given = { amount, tags: ['cash'] }
+    return minimalChanges(bound(definition), engine1.compile(definition), new Map(), given).changes
+  }
+  expect(tried(50)).toEqual([{ changed: [{ name: 'amount', from: 50, to: 100 }], result: 'hit' }])
+  expect(tried(999)).toEqual([{ changed: [{ name: 'amount', from: 999, to: 200 }], result: 'hit' }])
+  expect(tried(110)[0]).toEqual({ changed: [{ name: 'amount', from: 110, to: 99 }], result: 'no hit' })
+  expect(tried(195)[0]).toEqual({ changed: [{ name: 'amount', from: 195, to: 201 }], result: 'no hit' })
+})
+
+test('a list loses or gains one item before it becomes another', () => {
+  const definition = rule('-')
+  const given = { amount: 1, tags: ['safe', 'cash'] }
+  const found = minimalChanges(bound(definition), engine1.compile(definition), new Map(), given)
+  expect(found.changes).toEqual([
+    { changed: [{ name: 'tags', from: ['safe', 'cash'], to: ['safe'] }], result: 'no hit' },
+  ])
+})
+
+test('nothing found says what was searched; undecidable inputs are not searched', () => {
+  const definition = rule('> 5000')
+  const compiledRule = engine1.compile(definition)
+  const none = minimalChanges(bound(definition), compiledRule, new Map(), { amount: 1, tags: [] })
+  expect(none.changes).toEqual([])
+  expect(none.searched).toMatchObject({ inputs: ['amount', 'tags'], together: 2, truncated: false })
+  const refused = minimalChanges(bound(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
+  expect(refused).toMatchObject({ changes: [], searched: { together: 0, decisions: 0 } })
+})

@@ -1,0 +1,179 @@
+/**
+ * What would have to be different for another band: one input at a time, then two, tried at the definition's own break
+ * points. It says what was searched, so that finding nothing is not taken for more than it is.
+ */
+import { compileInput } from '../engine-1/inputs.ts'
+import { layOut } from '../engine-1/layout.ts'
+import { columnOf } from '../engine-1/unary.ts'
+import type { Bound, Compiled, Decision, Input, Inputs, Lists } from '../model.ts'
+import { NotAnalysable, wireOf } from './atoms.ts'
+import type { Dimension, ValueClass } from './classes.ts'
+import { wholeDefinition } from './examples.ts'
+
+export const MAX_DECISIONS = 20_000
+const MAX_CANDIDATES = 500
+const MAX_CHANGES = 100
+
+export interface Change {
+  readonly changed: readonly { readonly name: string; readonly from: unknown; readonly to: unknown }[]
+  /** The band they lead to; for a rule `hit` or `no hit`. */
+  readonly result: string
+}
+
+export interface MinimalChanges {
+  /** All with the same, smallest number of inputs; empty when none was found. Nearest values first. */
+  readonly changes: readonly Change[]
+  readonly searched: {
+    readonly inputs: readonly string[]
+    /** Inputs whose values cannot be gone through; they were left as they are. */
+    readonly not_searched: readonly string[]
+    /** Values tried, by input and in total. */
+    readonly candidates: number
+    readonly decisions: number
+    /** How many inputs were changed at once. */
+    readonly together: 0 | 1 | 2
+    /** Something was left untried for its number. */
+    readonly truncated: boolean
+  }
+}
+
+interface Candidates {
+  readonly name: string
+  readonly from: unknown
+  readonly values: readonly unknown[]
+}
+
+/** `band` asks for one band; without it any other than now will do. Inputs that cannot be decided on have no changes. */
+export function minimalChanges(
+  bound: Bound,
+  compiled: Compiled,
+  lists: Lists,
+  inputs: Inputs,
+  { band }: { readonly band?: string | undefined } = {},
+): MinimalChanges {
+  const search = new Search(bound, lists, inputs, band)
+  const { candidates, not_searched, truncated } = candidatesOf(compiled, lists, inputs)
+  const together = search.isDecidable ? search.run(candidates) : 0
+  return {
+    changes: search.changes,
+    searched: {
+      inputs: candidates.map(({ name }) => name),
+      not_searched,
+      candidates: candidates.reduce((sum, { values }) => sum + values.length, 0),
+      decisions: search.decisions,
+      together,
+      truncated: truncated || search.truncated,
+    },
+  }
+}
+
+class Search {
+  readonly changes: Change[] = []
+  decisions = 0
+  truncated = false
+  private readonly bound: Bound
+  private readonly lists: Lists
+  private readonly inputs: Inputs
+  private readonly now: string | null
+  private readonly wanted: string | undefined
+  private readonly seen = new Set<string>()
+
+  constructor(bound: Bound, lists: Lists, inputs: Inputs, wanted: string | undefined) {
+    this.bound = bound
+    this.lists = lists
+    this.inputs = inputs
+    this.wanted = wanted
+    this.now = resultOf(bound.decide(inputs, lists))
+  }
+
+  get isDecidable(): boolean {
+    return this.now !== null && this.now !== this.wanted
+  }
+
+  run(candidates: readonly Candidates[]): 1 | 2 {
+    for (const one of candidates) this.each([one])
+    if (this.changes.length > 0 || this.truncated) return 1
+    candidates.forEach((one, n) => {
+      for (const other of candidates.slice(n + 1)) this.each([one, other])
+    })
+    return 2
+  }
+
+  /** Tries every combination of values of these inputs; the first that leads to a band is kept. */
+  private each(changing: readonly Candidates[]): void {
+    const [one, other] = changing
+    for (const value of one?.values ?? []) {
+      for (const second of other ? other.values : [undefined]) {
+        if (this.decisions === MAX_DECISIONS || this.changes.length === MAX_CHANGES) {
+          this.truncated = true
+          return
+        }
+        this.attempt(changing, [value, second])
+      }
+    }
+  }
+
+  private attempt(changing: readonly Candidates[], values: readonly unknown[]): void {
+    this.decisions += 1
+    const changed = changing.map(({ name, from }, n) => ({ name, from, to: values[n] }))
+    const inputs = { ...this.inputs, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }
+    const result = resultOf(this.bound.decide(inputs, this.lists))
+    if (result === null || result === this.now || (this.wanted !== undefined && result !== this.wanted)) return
+    const way = JSON.stringify([result, ...changing.map(({ name }) => name)])
+    if (this.seen.has(way)) return
+    this.seen.add(way)
+    this.changes.push({ changed, result })
+  }
+}
+
+function resultOf(decision: Decision): string | null {
+  if (!decision.ok) return null
+  if (decision.outcome.family === 'matrix') return decision.outcome.band
+  return decision.outcome.hit ? 'hit' : 'no hit'
+}
+
+function candidatesOf(compiled: Compiled, lists: Lists, inputs: Inputs) {
+  const questions = wholeDefinition(layOut(compiled.definition), lists)
+  const candidates: Candidates[] = []
+  const not_searched: string[] = []
+  let truncated = false
+  for (const name of questions.inputs()) {
+    const input = compiled.definition.inputs.find((each) => each.name === name) as Input
+    try {
+      const from = inputs[name] ?? input.default
+      const values = valuesToTry(questions.dimension(name), from)
+      truncated ||= values.length > MAX_CANDIDATES
+      candidates.push({ name, from, values: values.slice(0, MAX_CANDIDATES) })
+    } catch (error) {
+      if (!(error instanceof NotAnalysable)) throw error
+      not_searched.push(name)
+    }
+  }
+  return { candidates, not_searched, truncated }
+}
+
+/** One value of each class but the present one, the nearest first. */
+function valuesToTry({ input, classes }: Dimension, from: unknown): unknown[] {
+  const column = columnOf(input)
+  const held = compileInput(input).read(from)
+  if (Array.isArray(held)) return listsToTry(classes, held as readonly string[])
+  if (typeof held !== 'number')
+    return classes.filter(({ atoms }) => !atoms.some(({ value }) => value === held)).map(({ wire }) => wire)
+  const nearest = classes.map(({ atoms }) => {
+    const ends = atoms.map(({ from: low = held, to: high = held }) => Math.min(Math.max(held, low), high))
+    return ends.reduce((best, end) => (Math.abs(end - held) < Math.abs(best - held) ? end : best))
+  })
+  return nearest
+    .filter((value) => value !== held)
+    .sort((a, b) => Math.abs(a - held) - Math.abs(b - held) || a - b)
+    .map((value) => wireOf(value, column))
+}
+
+/** One item less, one more, then every other kind of list. */
+function listsToTry(classes: readonly ValueClass[], held: readonly string[]): unknown[] {
+  const lists = classes.map(({ wire }) => wire as readonly string[])
+  const fewer = held.map((_, n) => held.filter((__, at) => at !== n))
+  const more = lists.filter((list) => list.length === 1).map(([item]) => [...held, item])
+  const all = [...fewer, ...more, ...lists].map((list) => JSON.stringify(list))
+  return [...new Set(all)].filter((text) => text !== JSON.stringify(held)).map((text) => JSON.parse(text))
+}

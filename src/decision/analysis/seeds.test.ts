@@ -1,0 +1,64 @@
+/** The matrices and rules a tenant starts with are complete for the lists it starts with, and decide whatever they allow. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { parsePointer, valueAt } from '../../registry/content/pointer.ts'
+import { engine1 } from '../engine-1/engine.ts'
+import { keyText } from '../engine-1/keys.ts'
+import { listOf, listsOf } from '../engine-1/test-lists.ts'
+import { bound } from '../engine-1/test-matrix.ts'
+import type { Definition, Inputs } from '../model.ts'
+import { analyse } from './analyse.ts'
+import { breakPoints } from './break-points.ts'
+
+const seeds = path.resolve(import.meta.dirname, '../../../db/seed')
+type Entry = Record<string, unknown>
+const read = <T>(...at: string[]): T => JSON.parse(fs.readFileSync(path.join(seeds, ...at), 'utf8')) as T
+const filesIn = (folder: string): string[] =>
+  fs.readdirSync(path.join(seeds, folder)).filter((file) => file.endsWith('.json'))
+
+interface SeedList {
+  readonly list_key: string
+  readonly type_key: string
+  readonly versions: readonly { readonly entries: readonly Entry[] }[]
+}
+const lists = listsOf(
+  ...filesIn('lists').map((file) => {
+    const { list_key, type_key, versions } = read<SeedList>('lists', file)
+    const { key_pointers } = read<{ key_pointers: readonly string[] }>('types', `${type_key}.json`)
+    const keyOf = (entry: Entry) =>
+      keyText(key_pointers.map((pointer) => String(valueAt(entry, parsePointer(pointer)))))
+    return listOf(list_key, Object.fromEntries((versions.at(-1)?.entries ?? []).map((entry) => [keyOf(entry), entry])))
+  }),
+)
+
+interface SeedDefinition {
+  readonly versions: readonly { readonly definition: object }[]
+}
+const definitions = (['matrix', 'rule'] as const).flatMap((family) => {
+  const folder = family === 'matrix' ? 'matrices' : 'rules'
+  return filesIn(folder).map((file): [string, Definition] => {
+    const { definition } = read<SeedDefinition>(folder, file).versions.at(-1) as { definition: object }
+    return [file, { family, ...definition } as Definition]
+  })
+})
+
+test('there are some', () => {
+  expect(definitions.length).toBeGreaterThan(3)
+})
+
+test.each(definitions)('%s has no finding, and decides at all of its break points', (_file, definition) => {
+  const compiled = engine1.compile(definition)
+  expect(analyse(compiled, lists)).toEqual([])
+  const decider = bound(definition, lists)
+  const values = definition.inputs.map(({ name }) => breakPoints(compiled, lists, name))
+  // Every value of every input, each time beside other values of the others.
+  const rounds = Math.max(...values.map(({ length }) => length))
+  for (let round = 0; round < rounds * 3; round++) {
+    const inputs: Inputs = Object.fromEntries(
+      definition.inputs.map(({ name }, n) => [name, values[n]?.[(round * (n + 1) + n) % values[n].length]]),
+    )
+    const decision = decider.decide(inputs)
+    if (!decision.ok) expect({ inputs, findings: decision.findings }).toBeNull()
+  }
+})

@@ -1,0 +1,101 @@
+/**
+ * Goes through every combination of classes of a table's inputs and tells which rows fire there. Rows are bits, so one
+ * combination costs a few machine words per column; a part of the space in which no row is left is passed over whole.
+ */
+import type { Dimension } from './classes.ts'
+
+export const MAX_COLUMNS = 12
+export const MAX_BOXES = 1_000_000
+
+/** A score that is tested: known once all inputs it is made of are. Undefined where it has none, for the factor faults there. */
+export interface ScoreColumn {
+  readonly dimensions: readonly number[]
+  rowsAt(classes: Int32Array): Uint32Array | undefined
+}
+
+export interface Space {
+  readonly dimensions: readonly Dimension[]
+  /** By dimension and class: the rows whose test on that input holds. */
+  readonly rows: readonly (readonly Uint32Array[])[]
+  readonly scores: readonly ScoreColumn[]
+  readonly row_count: number
+}
+
+/** `boxes` is how many combinations the call speaks for; `fired` and `classes` are only valid during it. */
+export type Visit = (fired: Uint32Array, classes: Int32Array, boxes: number) => void
+
+export const boxesOf = (dimensions: readonly Dimension[]): number =>
+  dimensions.reduce((product, { classes }) => product * classes.length, 1)
+
+export const wordsFor = (rows: number): number => Math.max(1, Math.ceil(rows / 32))
+
+export function allRows(count: number): Uint32Array {
+  const bits = new Uint32Array(wordsFor(count))
+  for (let row = 0; row < count; row++) setRow(bits, row)
+  return bits
+}
+
+export function setRow(bits: Uint32Array, row: number): void {
+  bits[row >>> 5] = (bits[row >>> 5] as number) | (1 << (row & 31))
+}
+
+export const hasRow = (bits: Uint32Array, row: number): boolean =>
+  ((bits[row >>> 5] as number) & (1 << (row & 31))) !== 0
+
+/** Rows in ascending order. */
+export function rowsIn(bits: Uint32Array): number[] {
+  const rows: number[] = []
+  for (let word = 0; word < bits.length; word++) {
+    for (let rest = bits[word] as number; rest !== 0; rest &= rest - 1) {
+      rows.push(word * 32 + 31 - Math.clz32(rest & -rest))
+    }
+  }
+  return rows
+}
+
+/** Into `target`; false when nothing is left. */
+function intersect(target: Uint32Array, a: Uint32Array, b: Uint32Array): boolean {
+  let left = 0
+  for (let word = 0; word < target.length; word++) {
+    const both = (a[word] as number) & (b[word] as number)
+    target[word] = both
+    left |= both
+  }
+  return left !== 0
+}
+
+export function sweep(space: Space, visit: Visit): void {
+  const { dimensions, rows, scores, row_count } = space
+  const depth = dimensions.length
+  const classes = new Int32Array(depth)
+  const levels = Array.from({ length: depth + 1 }, () => allRows(row_count))
+  // From here on: how many combinations are below, and which scores become known.
+  const below = Array.from({ length: depth + 1 }, (_, level) => boxesOf(dimensions.slice(level)))
+  const known = dimensions.map((_, level) => scores.filter((score) => Math.max(...score.dimensions) === level))
+  const pending = dimensions.map((_, level) => scores.some((score) => Math.max(...score.dimensions) > level))
+
+  const enter = (level: number): void => {
+    if (level === depth) {
+      visit(levels[depth] as Uint32Array, classes, 1)
+      return
+    }
+    const fired = levels[level + 1] as Uint32Array
+    for (let index = 0; index < (dimensions[level] as Dimension).classes.length; index++) {
+      classes[level] = index
+      let left = intersect(fired, levels[level] as Uint32Array, rows[level]?.[index] as Uint32Array)
+      let faulty = false
+      for (const score of known[level] as ScoreColumn[]) {
+        const passing = score.rowsAt(classes)
+        if (passing) left = intersect(fired, fired, passing)
+        else faulty = true
+      }
+      if (faulty) continue
+      if (left || pending[level]) enter(level + 1)
+      else {
+        classes.fill(0, level + 1)
+        visit(fired, classes, below[level + 1] as number)
+      }
+    }
+  }
+  enter(0)
+}

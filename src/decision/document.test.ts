@@ -1,0 +1,67 @@
+/** The document of a decision: the same bytes for the same decision, other bytes for any other. */
+import { expect, test } from 'vitest'
+import { canonicalJson } from '../kernel/canonical-json.ts'
+import { type DecisionFacts, decisionDocument, documentHash } from './document.ts'
+import { bound, lists, matrix } from './engine-1/test-matrix.ts'
+import { CURRENT_ENGINE, engineOf, engines } from './engines.ts'
+
+const inputs = { country: 'NA', turnover: '20000', trades: ['gold', 'arms', 'x'], since: '2024-02-29', pep: true }
+const decision = bound(matrix).decide(inputs)
+if (!decision.ok) throw new Error('the example is decided')
+const { outcome, explanation, used } = decision
+
+const facts: DecisionFacts = {
+  family: 'matrix',
+  key: 'customer-risk',
+  version: 3,
+  content_hash: 'c'.repeat(64),
+  engine: CURRENT_ENGINE,
+  inputs,
+  valid_at: null,
+  lists: [...lists.values()].map((list) => ({ ...list, via: 'shared' })),
+  used,
+  outcome,
+  explanation,
+}
+
+test('canonical text, its hash, and nothing but what belongs in it', () => {
+  const { text, hash, content } = decisionDocument(facts)
+  expect(text).toBe(canonicalJson(JSON.parse(text)))
+  expect(JSON.parse(text)).toEqual(content)
+  expect(hash).toBe(documentHash(text))
+  expect(hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(Object.keys(content.lists[0] ?? {}).sort()).toEqual([
+    'content_hash',
+    'list_key',
+    'overlay_hash',
+    'version',
+    'via',
+  ])
+  expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|T\d\d:\d\d/)
+})
+
+test('the order in which things are given has no part in it', () => {
+  const reversed = { ...facts, lists: [...facts.lists].reverse(), used: [...facts.used].reverse() }
+  expect(decisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never).text).toBe(
+    decisionDocument(facts).text,
+  )
+})
+
+test.each<[string, Partial<DecisionFacts>]>([
+  ['inputs', { inputs: { ...inputs, pep: false } }],
+  ['valid_at', { valid_at: '2024-01-01T00:00:00Z' }],
+  ['version', { version: 4 }],
+  ['content', { content_hash: 'd'.repeat(64) }],
+  ['engine', { engine: 2 }],
+  ['a list', { lists: facts.lists.map((list, n) => (n === 0 ? { ...list, overlay_hash: 'e'.repeat(64) } : list)) }],
+  ['an entry', { used: used.map((entry, n) => (n === 0 ? { ...entry, hash: 'f'.repeat(64) } : entry)) }],
+  ['a reason', { explanation: { ...explanation, summary: [] } }],
+])('another %s is another document', (_, change) => {
+  expect(decisionDocument({ ...facts, ...change }).hash).not.toBe(decisionDocument(facts).hash)
+})
+
+test('every engine is there by its number', () => {
+  expect(engineOf(CURRENT_ENGINE).engine).toBe(CURRENT_ENGINE)
+  for (const [number, { engine }] of engines) expect(engine).toBe(number)
+  expect(() => engineOf(0)).toThrow(RangeError)
+})

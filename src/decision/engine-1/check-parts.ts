@@ -1,0 +1,132 @@
+/** What check.ts asks about single parts of a definition: an input, a name, a test, a sentence. */
+import type { Input } from '../model.ts'
+import { compileInput, parserOf } from './inputs.ts'
+import { placeholdersOf, type Word } from './reasons.ts'
+import { type Findings, shown, storageFault } from './shape.ts'
+import { type Column, columnOf, listsOf, SCORE_COLUMN } from './unary.ts'
+import { isFault, parseTest } from './unary-parser.ts'
+
+const SCORE = 'score'
+const FACTOR = /^factor\.(.*)$/
+
+/** The names a definition declares. Faulty inputs are known too, so that one fault is not told again at every use. */
+export class Names {
+  private readonly inputs = new Map<string, Input | null>()
+  /** Keys of the factors that stand before the part that is looked at. */
+  readonly factors = new Set<string>()
+  readonly all_factors = new Set<unknown>()
+
+  declare(name: string, input: Input | null): boolean {
+    if (this.inputs.has(name)) return false
+    this.inputs.set(name, input)
+    return true
+  }
+
+  isInput(name: string): boolean {
+    return this.inputs.has(name)
+  }
+
+  /** Null where it is declared but faulty; an unknown one is told, and null as well. */
+  input(name: string, pointer: string, findings: Findings): Input | null {
+    const found = this.inputs.get(name)
+    if (found === undefined) findings.error('input_undeclared', pointer, `There is no input "${name}".`)
+    return found ?? null
+  }
+
+  column(reference: string, pointer: string, findings: Findings, with_score = false): Column | null {
+    if (reference === SCORE && with_score) return SCORE_COLUMN
+    const factor = FACTOR.exec(reference)?.[1]
+    if (factor === undefined) {
+      const input = this.input(reference, pointer, findings)
+      return input && columnOf(input)
+    }
+    if (this.factors.has(factor)) return SCORE_COLUMN
+    if (this.all_factors.has(factor)) {
+      const message = `The factor "${factor}" does not stand before this one, so it has no score yet.`
+      findings.error('forward_reference', pointer, message)
+    } else findings.error('factor_undeclared', pointer, `There is no factor "${factor}".`)
+    return null
+  }
+}
+
+export function checkInput(input: Input, pointer: string, findings: Findings): boolean {
+  const before = findings.count
+  const { name, type, values, one_of } = input
+  if (name === SCORE) findings.error('name_reserved', `${pointer}/name`, '"score" means the score of the whole matrix.')
+  const only = (member: keyof Input, types: readonly string[]) => {
+    if (input[member] === undefined || types.includes(type)) return
+    findings.error('member_useless', `${pointer}/${member}`, `"${member}" has no meaning for the type ${type}.`)
+  }
+  only('scale', ['decimal'])
+  only('values', ['enum', 'list'])
+  only('one_of', ['enum', 'list', 'string'])
+  only('max_items', ['list'])
+  only('minimum', ['integer', 'decimal', 'date'])
+  only('maximum', ['integer', 'decimal', 'date'])
+  if (type === 'enum' && !values && !one_of) {
+    findings.error('values_missing', pointer, 'An enum needs "values", or "one_of" naming the list they stand in.')
+  }
+  if (values && one_of) findings.error('member_useless', `${pointer}/one_of`, 'Give "values" or "one_of", not both.')
+  if (values && new Set(values).size < values.length) {
+    findings.error('name_repeated', `${pointer}/values`, 'A value stands here twice.')
+  }
+  checkBounds(input, pointer, findings)
+  if (findings.count > before) return false
+  if (input.default !== undefined && compileInput(input).fallback === undefined) {
+    const message = `${shown(input.default)} cannot be the default: it is not a value this input may have.`
+    findings.error('default_invalid', `${pointer}/default`, message)
+  }
+  for (const text of [input.default].flat()) {
+    const fault = typeof text === 'string' ? storageFault(text) : null
+    if (fault) findings.error('text_not_normal', `${pointer}/default`, fault)
+  }
+  return findings.count === before
+}
+
+function checkBounds(input: Input, pointer: string, findings: Findings): void {
+  const { kind, scale } = columnOf(input)
+  if (kind === 'text' || kind === 'boolean') return
+  const parse = parserOf(kind, scale)
+  const bound = (member: 'minimum' | 'maximum'): number | undefined => {
+    if (input[member] === undefined) return undefined
+    const value = parse(input[member])
+    if (value === undefined) {
+      findings.error(
+        'bound_invalid',
+        `${pointer}/${member}`,
+        `${shown(input[member])} is not a value of type ${input.type}.`,
+      )
+    }
+    return value
+  }
+  const [low, high] = [bound('minimum'), bound('maximum')]
+  if (low !== undefined && high !== undefined && low > high) {
+    findings.error('bounds_crossed', `${pointer}/minimum`, 'The minimum is above the maximum.')
+  }
+}
+
+export function checkTest(text: string, column: Column, of: string, pointer: string, findings: Findings): void {
+  const parsed = parseTest(text, column)
+  if (isFault(parsed)) findings.error(parsed.code, pointer, parsed.message)
+  else if ((of === SCORE || FACTOR.test(of)) && listsOf(parsed).length > 0) {
+    findings.error('test_type', pointer, 'A score is never the key of a list.')
+  }
+}
+
+export function checkSentence(
+  text: string | undefined,
+  pointer: string,
+  words: readonly Word[],
+  names: Names,
+  findings: Findings,
+): void {
+  for (const name of text === undefined ? [] : placeholdersOf(text)) {
+    if (words.includes(name as Word) || names.isInput(name)) continue
+    const known = words.map((word) => `{${word}}`).join(', ')
+    findings.error(
+      'placeholder_unknown',
+      pointer,
+      `{${name}} cannot be filled in here. Known are ${known} and the names of inputs.`,
+    )
+  }
+}

@@ -1,0 +1,113 @@
+/** What can be said about a decision table and about scores without lists. */
+import type { Table, Value } from '../model.ts'
+import { checkSentence, checkTest, type Names } from './check-parts.ts'
+import { MAX_SCORE_BPS } from './definition-shape.ts'
+import type { Word } from './reasons.ts'
+import { type Findings, shown } from './shape.ts'
+import type { Column } from './unary.ts'
+
+export interface TablePlace {
+  readonly names: Names
+  readonly words: readonly Word[]
+  /** The single output is a score in basis points. */
+  readonly scores: boolean
+}
+
+export function checkTable(table: Table, pointer: string, place: TablePlace, findings: Findings): void {
+  const columns = checkColumns(table, pointer, place.names, findings)
+  checkOutputs(table, pointer, place, findings)
+  const keys = new Set<string>()
+  table.rows.forEach((row, index) => {
+    const at = `${pointer}/rows/${index}`
+    if (keys.has(row.key)) findings.error('name_repeated', `${at}/key`, `The row "${row.key}" stands here twice.`)
+    keys.add(row.key)
+    if (row.when.length !== columns.length) {
+      const message = `There must be one test per column, ${columns.length}; there are ${row.when.length}.`
+      findings.error('cells_wrong', `${at}/when`, message)
+    } else {
+      row.when.forEach((test, n) => {
+        const column = columns[n]
+        if (column) checkTest(test, column, table.columns[n] as string, `${at}/when/${n}`, findings)
+      })
+    }
+    checkThen(row.then, table, `${at}/then`, place, findings)
+    checkSentence(row.reason, `${at}/reason`, place.words, place.names, findings)
+  })
+  if (!table.otherwise) return
+  checkThen(table.otherwise.then, table, `${pointer}/otherwise/then`, place, findings, true)
+  checkSentence(table.otherwise.reason, `${pointer}/otherwise/reason`, place.words, place.names, findings)
+}
+
+function checkColumns(table: Table, pointer: string, names: Names, findings: Findings): (Column | null)[] {
+  return table.columns.map((reference, index) => {
+    const at = `${pointer}/columns/${index}`
+    if (table.columns.indexOf(reference) < index) {
+      findings.error('name_repeated', at, `The column "${reference}" stands here twice.`)
+    }
+    return names.column(reference, at, findings)
+  })
+}
+
+function checkOutputs(table: Table, pointer: string, { scores }: TablePlace, findings: Findings): void {
+  const { hit_policy, collect, priorities, outputs } = table
+  const names = outputs.map(({ name }) => name)
+  names.forEach((name, index) => {
+    if (names.indexOf(name) < index) {
+      findings.error('name_repeated', `${pointer}/outputs/${index}/name`, `The output "${name}" is declared twice.`)
+    }
+  })
+  const refuse = (code: string, at: string, message: string) => findings.error(code, `${pointer}/${at}`, message)
+  if (scores && outputs.length !== 1)
+    refuse('outputs_wrong', 'outputs', 'The table of a factor has one output, the score.')
+  if (collect && hit_policy !== 'collect') {
+    refuse('member_useless', 'collect', '"collect" has a meaning only for the hit policy "collect".')
+  }
+  if (collect && outputs.length !== 1) {
+    refuse('outputs_wrong', 'outputs', `"${collect}" needs exactly one output.`)
+  }
+  if (scores && hit_policy === 'collect' && !collect) {
+    refuse('collect_missing', 'hit_policy', 'To give one score, "collect" must say how: sum, min, max or count.')
+  }
+  if (priorities && hit_policy !== 'priority') {
+    refuse('member_useless', 'priorities', '"priorities" has a meaning only for the hit policy "priority".')
+  }
+  if (hit_policy !== 'priority') return
+  if (!priorities) refuse('priorities_missing', 'hit_policy', 'The hit policy "priority" needs "priorities".')
+  if (outputs.length === 0) refuse('outputs_wrong', 'outputs', 'The hit policy "priority" needs an output.')
+}
+
+function checkThen(
+  then: readonly Value[],
+  { outputs, priorities, collect }: Table,
+  pointer: string,
+  { scores }: TablePlace,
+  findings: Findings,
+  is_otherwise = false,
+): void {
+  if (then.length !== outputs.length) {
+    const message = `There must be one value per output, ${outputs.length}; there are ${then.length}.`
+    findings.error('cells_wrong', pointer, message)
+    return
+  }
+  // What is counted need not be a number.
+  if (scores && (collect !== 'count' || is_otherwise)) {
+    then.forEach((value, index) => {
+      checkScore(value, `${pointer}/${index}`, findings)
+    })
+  }
+  const [first] = then
+  const judged = priorities && !is_otherwise && first !== undefined && typeof first !== 'object'
+  if (judged && priorities.every((value) => typeof value !== 'object') && !priorities.includes(first)) {
+    findings.error('priority_missing', `${pointer}/0`, `${shown(first)} is not among the priorities.`)
+  }
+}
+
+/** A score written out; one from a list is judged when the list is bound. */
+export function checkScore(value: Value, pointer: string, findings: Findings): void {
+  if (typeof value === 'object') return
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    findings.error('not_a_score', pointer, `A score is a whole number of basis points, not ${shown(value)}.`)
+  } else if (value < 0 || value > MAX_SCORE_BPS) {
+    findings.error('score_out_of_range', pointer, `A score is from 0 to ${MAX_SCORE_BPS}, not ${value}.`)
+  }
+}

@@ -1,0 +1,289 @@
+/** The factors of a matrix bound to lists: each gives its score in basis points, with what it read and why. */
+import { escapeStep } from '../../registry/content/pointer.ts'
+import type { Factor, FactorOutcome, OnMissing, UsedEntry } from '../model.ts'
+import { type Binder, type BoundScore, fieldReader, isScore } from './binder.ts'
+import { MAX_SCORE_BPS } from './definition-shape.ts'
+import { textOf } from './inputs.ts'
+import { keyText } from './keys.ts'
+import type { Layout, Subject } from './layout.ts'
+import type { Sentence } from './reasons.ts'
+import type { Run } from './run.ts'
+import { formatScaled } from './scalars.ts'
+import { sentenceOf } from './sentences.ts'
+import { shown } from './shape.ts'
+import { type BoundRow, bindTable, type Otherwise } from './table.ts'
+import type { Scalar } from './unary.ts'
+
+export interface BoundFactor {
+  /** Slots of what it reads. */
+  readonly slots: readonly number[]
+  /** Null: a fault, which the run holds. */
+  decide(run: Run): FactorOutcome | null
+}
+
+/** What a form finds out; the rest of the outcome is the same for all. */
+interface Scored {
+  readonly score_bps: number
+  readonly reason: string
+  readonly reason_code: string | null
+  readonly found?: FactorOutcome['found']
+  readonly rows?: readonly string[]
+  readonly defaulted?: true
+}
+type Score = (run: Run) => Scored | null
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+interface Place {
+  readonly layout: Layout
+  readonly binder: Binder
+  readonly pointer: string
+  /** What the factor reads, in order. */
+  readonly subjects: readonly Subject[]
+}
+
+export function bindFactor(factor: Factor, index: number, layout: Layout, binder: Binder): BoundFactor {
+  const pointer = `/factors/${index}`
+  const subjects = subjectsOf(factor, pointer, layout)
+  const score = bindForm(factor, { layout, binder, pointer, subjects })
+  const weight =
+    factor.weight_bps === undefined ? null : binder.score(factor.weight_bps, `${pointer}/weight_bps`, 'weight')
+  const { key, title } = factor
+  const weight_bps = weight?.value ?? null
+  const decide = (run: Run): FactorOutcome | null => {
+    const scored = score(run)
+    if (!scored) return null
+    const { score_bps } = scored
+    if (score_bps < 0 || score_bps > MAX_SCORE_BPS) {
+      const message = `${title}: the score would be ${score_bps}, but a score is from 0 to ${MAX_SCORE_BPS}.`
+      return run.fail('score_out_of_range', pointer, message)
+    }
+    if (weight?.used) run.used.push(weight.used)
+    const read: Record<string, unknown> = {}
+    for (let n = 0; n < subjects.length; n++) {
+      const { reference, slot } = subjects[n] as Subject
+      read[reference] = run.shown[slot]
+    }
+    const outcome: Writable<FactorOutcome> = {
+      key,
+      title,
+      score_bps,
+      weight_bps,
+      contribution_bps: weight_bps === null ? `${score_bps}.0000` : formatScaled(score_bps * weight_bps, 4),
+      reason: scored.reason,
+      reason_code: scored.reason_code,
+      read,
+    }
+    if (scored.found) outcome.found = scored.found
+    if (scored.rows) outcome.rows = scored.rows
+    if (scored.defaulted) outcome.defaulted = true
+    return outcome
+  }
+  return { slots: subjects.map(({ slot }) => slot), decide }
+}
+
+function subjectsOf(factor: Factor, pointer: string, layout: Layout): readonly Subject[] {
+  switch (factor.form) {
+    case 'lookup':
+      return factor.inputs.map(layout.subject)
+    case 'table':
+      return layout.tables.get(`${pointer}/table`)?.subjects ?? []
+    default:
+      return [layout.subject(factor.input)]
+  }
+}
+
+function bindForm(factor: Factor, place: Place): Score {
+  switch (factor.form) {
+    case 'lookup':
+      return bindLookup(factor, place)
+    case 'table':
+      return bindTableFactor(factor, place)
+    case 'presence':
+      return bindPresence(factor, place)
+    case 'score_map':
+      return bindScoreMap(factor, place)
+  }
+}
+
+/** The sentence written for the factor, or one that says the least. */
+const reasonOf = (factor: Factor, { layout, subjects }: Place, otherwise: string, list_key?: string): Sentence<Run> =>
+  sentenceOf(factor.reason ?? otherwise, layout, subjects, list_key)
+
+interface Missing {
+  readonly score: BoundScore
+  readonly reason: Sentence<Run>
+}
+
+/** Null: what is missing is a fault. */
+function bindMissing(
+  on_missing: OnMissing,
+  { layout, binder, pointer, subjects }: Place,
+  list_key?: string,
+): Missing | null {
+  if (on_missing === 'fail') return null
+  return {
+    score: binder.score(on_missing.default, `${pointer}/on_missing/default`),
+    reason: sentenceOf(on_missing.reason, layout, subjects, list_key),
+  }
+}
+
+function defaulted(run: Run, { score, reason }: Missing, reason_code: string | null, found?: Scored['found']): Scored {
+  run.score_bps = score.value
+  return { score_bps: score.value, reason: reason(run), reason_code, ...(found && { found }), defaulted: true }
+}
+
+/** How the keys that the factor's inputs lead to are made: one, or one per item of a list. */
+function keysOf(subjects: readonly Subject[]): (run: Run) => readonly string[] {
+  const [only] = subjects as readonly [Subject, ...Subject[]]
+  if (subjects.length > 1) {
+    return (run) => [keyText(subjects.map(({ slot, column }) => textOf(run.held[slot] as Scalar, column)))]
+  }
+  const { slot, column } = only
+  if (column.many) return (run) => run.held[slot] as readonly string[]
+  return (run) => [textOf(run.held[slot] as Scalar, column)]
+}
+
+function bindLookup(factor: Extract<Factor, { form: 'lookup' }>, place: Place): Score {
+  const { list_key, field, title, reason_code = null } = factor
+  const { binder, pointer, subjects } = place
+  const list = binder.list(list_key, pointer)
+  const read = fieldReader(field)
+  const keys = keysOf(subjects)
+  const missing = bindMissing(factor.on_missing, place, list_key)
+  const reason = reasonOf(factor, place, '{value} gives {score_bps} basis points by the list {list_key}.', list_key)
+
+  return (run) => {
+    const found: NonNullable<FactorOutcome['found']>[number][] = []
+    let highest = -1
+    let lacks = false
+    const asked = keys(run)
+    for (const key of asked) {
+      const entry = run.find(list, key)
+      const value = entry && read(entry.entry)
+      const used: UsedEntry = { list_key, key, field, value: value ?? null, hash: entry?.hash ?? null }
+      run.used.push(used)
+      if (!entry) {
+        lacks = true
+        if (!missing) run.fail('list_key_missing', pointer, `${title}: ${shown(key)} is not on the list "${list_key}".`)
+        continue
+      }
+      if (!isScore(value)) {
+        const message = `${title}: the entry ${shown(key)} of the list "${list_key}" has no score at "${field}", but ${shown(value)}.`
+        return run.fail(value === undefined ? 'field_missing' : 'not_a_score', pointer, message)
+      }
+      found.push({ list_key, key, field, value })
+      if (value > highest) highest = value
+    }
+    if (lacks || asked.length === 0) {
+      if (!missing)
+        return lacks ? null : run.fail('input_empty', `/${factor.inputs[0]}`, `${title}: the list is empty.`)
+      if (missing.score.used) run.used.push(missing.score.used)
+      if (highest < missing.score.value) return defaulted(run, missing, reason_code, found)
+    }
+    run.score_bps = highest
+    return { score_bps: highest, reason: reason(run), reason_code, found }
+  }
+}
+
+function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Place): Score {
+  const { layout, binder, pointer, subjects } = place
+  const at = `${pointer}/table`
+  const parsed = layout.tables.get(at)
+  if (!parsed) throw new Error(`There is no table at ${at}`)
+  const counts = factor.table.collect === 'count'
+  const table = bindTable(
+    parsed,
+    binder,
+    // What is counted need not be a score.
+    (value, place_of) => (counts ? binder.value(value, place_of) : binder.score(value, place_of)),
+    (text) => sentenceOf(text, layout, subjects),
+  )
+  const own = factor.reason === undefined ? null : sentenceOf(factor.reason, layout, subjects)
+  const own_code = factor.reason_code ?? null
+
+  return (run) => {
+    const hit = table.decide(run)
+    if (hit === undefined) return run.fail('no_row_fires', at, `${factor.title}: no row of the table fires.`)
+    if (hit === null) return null
+    const score_bps = hit.gives[0] as number
+    run.score_bps = score_bps
+    const { rows } = hit
+    const [first] = rows
+    if (!first) {
+      const { reason, reason_code } = table.otherwise as Otherwise
+      return { score_bps, reason: reason(run), reason_code: reason_code ?? own_code, rows: [] }
+    }
+    const keys = rows.length === 1 ? first.keys : rows.map(({ key }) => key)
+    if (score_bps > 0) for (const { reason_code } of rows) run.addCode(reason_code)
+    return {
+      score_bps,
+      reason: rowReasons(rows, run) ?? own?.(run) ?? `${keys.join(', ')} gives ${score_bps} basis points.`,
+      reason_code: first.reason_code ?? own_code,
+      rows: keys,
+    }
+  }
+}
+
+/** The sentences of all rows that fired; null when none has one. */
+function rowReasons(rows: readonly BoundRow[], run: Run): string | null {
+  if (rows.length === 1) return (rows[0] as BoundRow).reason?.(run) ?? null
+  const reasons = rows.flatMap(({ reason }) => (reason ? [reason(run)] : []))
+  return reasons.length === 0 ? null : reasons.join(' ')
+}
+
+function bindPresence(factor: Extract<Factor, { form: 'presence' }>, place: Place): Score {
+  const { list_key, count, reason_code = null } = factor
+  const { binder, pointer, subjects } = place
+  const list = binder.list(list_key, pointer)
+  const keys = keysOf(subjects)
+  const present = binder.score(factor.present, `${pointer}/present`)
+  const absent = binder.score(factor.absent, `${pointer}/absent`)
+  const at_most = factor.at_most === undefined ? null : binder.score(factor.at_most, `${pointer}/at_most`)
+  const own = factor.reason === undefined ? null : sentenceOf(factor.reason, place.layout, subjects, list_key)
+
+  return (run) => {
+    const hits = new Set<string>()
+    for (const key of keys(run)) if (run.isOn(list, key)) hits.add(key)
+    const taken = hits.size === 0 ? absent : present
+    if (taken.used) run.used.push(taken.used)
+    let score_bps = taken.value
+    if (count && hits.size > 0) {
+      score_bps *= hits.size
+      if (at_most?.used) run.used.push(at_most.used)
+      if (at_most && score_bps > at_most.value) score_bps = at_most.value
+    }
+    run.score_bps = score_bps
+    const found = [...hits].map((key) => ({ list_key, key, field: null, value: true }))
+    const where =
+      hits.size === 0 ? `Nothing is on the list ${list_key}` : `On the list ${list_key}: ${[...hits].join(', ')}`
+    const reason = own?.(run) ?? `${where}. This gives ${score_bps} basis points.`
+    return { score_bps, reason, reason_code, found }
+  }
+}
+
+function bindScoreMap(factor: Extract<Factor, { form: 'score_map' }>, place: Place): Score {
+  const { title, reason_code = null } = factor
+  const { binder, pointer } = place
+  const { slot, column } = place.subjects[0] as Subject
+  const scores = new Map(
+    Object.entries(factor.scores).map(([value, score]) => [
+      value,
+      binder.score(score, `${pointer}/scores/${escapeStep(value)}`),
+    ]),
+  )
+  const missing = bindMissing(factor.on_missing, place)
+  const reason = reasonOf(factor, place, '{value} gives {score_bps} basis points.')
+
+  return (run) => {
+    const value = textOf(run.held[slot] as Scalar, column)
+    const score = scores.get(value)
+    if (!score) {
+      if (!missing) return run.fail('value_not_scored', pointer, `${title}: ${shown(value)} has no score.`)
+      if (missing.score.used) run.used.push(missing.score.used)
+      return defaulted(run, missing, reason_code)
+    }
+    if (score.used) run.used.push(score.used)
+    run.score_bps = score.value
+    return { score_bps: score.value, reason: reason(run), reason_code }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * A checked definition laid out for running: every input and factor has a slot, every test is parsed. Nothing here knows a list.
+ */
+import type { Definition, Inputs, Table, TableRow } from '../model.ts'
+import { compileInput, type Held, type InputReader } from './inputs.ts'
+import { type Column, SCORE_COLUMN, type UnaryTest } from './unary.ts'
+import { isFault, parseTest } from './unary-parser.ts'
+
+/** Something that can be tested: an input, the score of a factor, or the score of the whole. */
+export interface Subject {
+  readonly reference: string
+  readonly title: string
+  readonly slot: number
+  readonly column: Column
+}
+
+export interface ParsedTable {
+  readonly table: Table
+  readonly pointer: string
+  readonly subjects: readonly Subject[]
+  readonly rows: readonly { readonly row: TableRow; readonly tests: readonly UnaryTest[] }[]
+}
+
+export interface Condition {
+  readonly subject: Subject
+  readonly test: UnaryTest
+}
+
+export interface Layout {
+  readonly definition: Definition
+  readonly readers: readonly InputReader[]
+  readonly slots: number
+  subject(reference: string): Subject
+  /** By their pointers. */
+  readonly tables: ReadonlyMap<string, ParsedTable>
+  /** Of each trigger. */
+  readonly conditions: readonly (readonly Condition[])[]
+}
+
+export const SCORE = 'score'
+
+export function layOut(definition: Definition): Layout {
+  const readers = definition.inputs.map(compileInput)
+  const subjects = new Map<string, Subject>()
+  const add = (reference: string, title: string, column: Column) =>
+    subjects.set(reference, { reference, title, column, slot: subjects.size })
+  for (const { input, column } of readers) add(input.name, input.title, column)
+  if (definition.family === 'matrix') {
+    for (const { key, title } of definition.factors) add(`factor.${key}`, title, SCORE_COLUMN)
+    add(SCORE, 'Score', SCORE_COLUMN)
+  }
+  const subject = (reference: string): Subject => {
+    const found = subjects.get(reference)
+    if (!found) throw new Error(`"${reference}" is not declared: the definition was not checked`)
+    return found
+  }
+  const tables = tablesOf(definition).map(([pointer, table]) => parseTable(table, pointer, subject))
+  const triggers = definition.family === 'matrix' ? definition.triggers : []
+  return {
+    definition,
+    readers,
+    slots: subjects.size,
+    subject,
+    tables: new Map(tables.map((table) => [table.pointer, table])),
+    conditions: triggers.map(({ when }) =>
+      when.map(({ of, test }) => ({ subject: subject(of), test: parsed(test, subject(of).column) })),
+    ),
+  }
+}
+
+export function tablesOf(definition: Definition): [pointer: string, table: Table][] {
+  if (definition.family === 'rule') return [['/table', definition.table]]
+  return definition.factors.flatMap((factor, index): [string, Table][] =>
+    factor.form === 'table' ? [[`/factors/${index}/table`, factor.table]] : [],
+  )
+}
+
+function parseTable(table: Table, pointer: string, subject: (reference: string) => Subject): ParsedTable {
+  const subjects = table.columns.map(subject)
+  const rows = table.rows.map((row) => ({
+    row,
+    tests: row.when.map((test, index) => parsed(test, (subjects[index] as Subject).column)),
+  }))
+  return { table, pointer, subjects, rows }
+}
+
+function parsed(text: string, column: Column): UnaryTest {
+  const test = parseTest(text, column)
+  if (isFault(test)) throw new Error(`${test.message} The definition was not checked.`)
+  return test
+}
+
+/** The values of the inputs by slot, as far as they can be read. */
+export function readLeniently(readers: readonly InputReader[], inputs: Inputs): (Held | undefined)[] {
+  return readers.map(({ own, read, fallback }) => {
+    const value = own(inputs)
+    return value === undefined ? fallback : read(value)
+  })
+}

@@ -1,0 +1,170 @@
+/** A matrix bound to lists: scores of its factors, their aggregate, its band, and the triggers that may raise it. */
+import type { Bound, Decision, Definition, FactorOutcome, Finding, MatrixDefinition, TriggerOutcome } from '../model.ts'
+import { type BoundBand, bindBands } from './bands.ts'
+import type { Binder } from './binder.ts'
+import { MAX_SCORE_BPS } from './definition-shape.ts'
+import { type BoundFactor, bindFactor } from './factors.ts'
+import type { Layout, Subject } from './layout.ts'
+import { SCORE } from './layout.ts'
+import { bindInputs, defaultSentences, explainInputs } from './reading.ts'
+import type { Sentence } from './reasons.ts'
+import { Run } from './run.ts'
+import { sentenceOf } from './sentences.ts'
+import { compileAll, compileCondition, type Holds } from './tests.ts'
+
+export function bindMatrix(
+  definition: Extract<Definition, { family: 'matrix' }>,
+  layout: Layout,
+  binder: Binder,
+): Bound | readonly Finding[] {
+  const readInputs = bindInputs(layout, binder)
+  const factors = definition.factors.map((factor, index) => bindFactor(factor, index, layout, binder))
+  const bands = bindBands(definition.bands, binder)
+  const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, layout, binder))
+  checkWeights(definition, binder)
+  if (binder.findings.list.length > 0) return binder.findings.list
+  const aggregate = aggregates[definition.aggregation]
+  const first = layout.readers.length
+  const scoreSlot = layout.subject(SCORE).slot
+
+  return {
+    decide(inputs, lists): Decision {
+      const run = readInputs(inputs, lists)
+      if (!(run instanceof Run)) return { ok: false, findings: run }
+      const outcomes = runFactors(factors, first, run)
+      if (run.findings.length > 0) return { ok: false, findings: run.findings }
+      const score_bps = aggregate(outcomes)
+      if (score_bps > MAX_SCORE_BPS) {
+        const message = `The scores sum to ${score_bps}, but a score is from 0 to ${MAX_SCORE_BPS}.`
+        run.fail('score_out_of_range', '/aggregation', message)
+        return { ok: false, findings: run.findings }
+      }
+      run.held[scoreSlot] = score_bps
+      run.score_bps = score_bps
+      const scored = bandOf(score_bps, bands)
+      run.use(scored.used)
+      const { fired, highest, required_actions } = runTriggers(triggers, scored, run)
+      const summary = defaultSentences(layout, run)
+      for (const { title, contribution_bps, reason } of outcomes) {
+        summary.push(`${title} contributes ${contribution_bps}: ${reason}`)
+      }
+      summary.push(`The score is ${score_bps} of ${MAX_SCORE_BPS}, which is the band ${scored.band}.`)
+      for (const { reason } of fired) summary.push(reason)
+      if (highest !== scored) summary.push(`The band is raised from ${scored.band} to ${highest.band}.`)
+      return {
+        ok: true,
+        outcome: {
+          family: 'matrix',
+          score_bps,
+          band: highest.band,
+          scored_band: scored.band,
+          required_actions,
+          reason_codes: run.reason_codes,
+        },
+        explanation: { inputs: explainInputs(layout, run), factors: outcomes, triggers: fired, rows: [], summary },
+        used: run.distinctUsed(),
+      }
+    },
+  }
+}
+
+/** Every factor whose own inputs are there, so that all faults are told at once. */
+function runFactors(factors: readonly BoundFactor[], first: number, run: Run): FactorOutcome[] {
+  const outcomes: FactorOutcome[] = []
+  for (let index = 0; index < factors.length; index++) {
+    const { slots, decide } = factors[index] as BoundFactor
+    if (run.findings.length > 0 && slots.some((slot) => run.held[slot] === undefined)) continue
+    const outcome = decide(run)
+    if (!outcome) continue
+    outcomes.push(outcome)
+    run.held[first + index] = outcome.score_bps
+    run.shown[first + index] = outcome.score_bps
+    if (outcome.score_bps > 0) run.addCode(outcome.reason_code)
+  }
+  return outcomes
+}
+
+/** Whole numbers only; a weighted sum is divided once, and rounded half up. */
+const aggregates: Record<MatrixDefinition['aggregation'], (outcomes: readonly FactorOutcome[]) => number> = {
+  weighted_sum(outcomes) {
+    let sum = 0
+    for (const { score_bps, weight_bps } of outcomes) sum += score_bps * (weight_bps as number)
+    return Math.floor((sum + MAX_SCORE_BPS / 2) / MAX_SCORE_BPS)
+  },
+  sum(outcomes) {
+    let sum = 0
+    for (const { score_bps } of outcomes) sum += score_bps
+    return sum
+  },
+  max(outcomes) {
+    let highest = 0
+    for (const { score_bps } of outcomes) if (score_bps > highest) highest = score_bps
+    return highest
+  },
+}
+
+function bandOf(score_bps: number, bands: readonly BoundBand[]): BoundBand {
+  for (const band of bands) if (score_bps <= band.to) return band
+  throw new Error(`No band covers ${score_bps}, although the bands were found contiguous`)
+}
+
+/** Once more with the weights that stand in lists. */
+function checkWeights(definition: MatrixDefinition, binder: Binder): void {
+  if (definition.aggregation !== 'weighted_sum' || binder.findings.list.length > 0) return
+  let sum = 0
+  definition.factors.forEach(({ weight_bps = 0 }, index) => {
+    sum += binder.score(weight_bps, `/factors/${index}/weight_bps`, 'weight').value
+  })
+  if (sum === MAX_SCORE_BPS) return
+  const message = `The weights must sum to ${MAX_SCORE_BPS} basis points; they sum to ${sum}.`
+  binder.findings.error('weights_sum', '/factors', message)
+}
+
+interface BoundTrigger {
+  readonly holds: Holds
+  readonly floor: BoundBand | null
+  readonly reason: Sentence<Run>
+  readonly outcome: Omit<TriggerOutcome, 'reason'>
+}
+
+function bindTrigger(
+  trigger: MatrixDefinition['triggers'][number],
+  index: number,
+  bands: readonly BoundBand[],
+  layout: Layout,
+  binder: Binder,
+): BoundTrigger {
+  const { key, title, floor_band = null, required_actions = [], reason_code } = trigger
+  const pointer = `/triggers/${index}`
+  const conditions = layout.conditions[index] ?? []
+  const floor = bands.find(({ band }) => band === floor_band) ?? null
+  // Without bands there is a finding about them already.
+  if (floor_band !== null && !floor && bands.length > 0) {
+    const known = bands.map(({ band }) => `"${band}"`).join(', ')
+    binder.findings.error('band_unknown', `${pointer}/floor_band`, `There is no band "${floor_band}", only ${known}.`)
+  }
+  const subjects: readonly Subject[] = conditions.map(({ subject }) => subject)
+  return {
+    holds: compileAll(
+      conditions.map((condition, n) => compileCondition(condition, `${pointer}/when/${n}/test`, binder)),
+    ),
+    floor,
+    reason: sentenceOf(trigger.reason, layout, subjects),
+    outcome: { key, title, floor_band, required_actions, reason_code },
+  }
+}
+
+function runTriggers(triggers: readonly BoundTrigger[], scored: BoundBand, run: Run) {
+  const fired: TriggerOutcome[] = []
+  const required_actions: string[] = []
+  let highest = scored
+  for (const { holds, floor, reason, outcome } of triggers) {
+    if (!holds(run)) continue
+    fired.push({ ...outcome, reason: reason(run) })
+    run.addCode(outcome.reason_code)
+    for (const action of outcome.required_actions) if (!required_actions.includes(action)) required_actions.push(action)
+    if (floor) run.use(floor.used)
+    if (floor && floor.rank > highest.rank) highest = floor
+  }
+  return { fired, required_actions, highest }
+}

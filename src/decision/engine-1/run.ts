@@ -1,0 +1,72 @@
+/** One decision in progress: what was given, what was found so far, what was read from lists, what went wrong. */
+import type { BoundList, Finding, ListEntry, Lists, UsedEntry } from '../model.ts'
+import type { Held } from './inputs.ts'
+import { MAX_FINDINGS } from './shape.ts'
+
+/** Above this many, comparing one with every other costs more than a set. */
+const FEW_USED = 24
+
+export class Run {
+  /** By slot: inputs, scores of factors, the score of the whole. */
+  readonly held: Held[]
+  /** The same as they were given, for the explanation. */
+  readonly shown: unknown[]
+  /** Of the inputs: which were not given. */
+  readonly defaulted: boolean[] = []
+  readonly used: UsedEntry[] = []
+  readonly findings: Finding[] = []
+  readonly reason_codes: string[] = []
+  /** What {score_bps} means at the moment. */
+  score_bps = 0
+  private readonly lists: Lists | undefined
+
+  constructor(slots: number, lists: Lists | undefined) {
+    this.held = new Array<Held>(slots)
+    this.shown = new Array<unknown>(slots)
+    this.lists = lists
+  }
+
+  /** The entry with this key, if it is on the list. */
+  find(list: BoundList, key: string): ListEntry | undefined {
+    return (this.lists?.get(list.list_key) ?? list).get(key)
+  }
+
+  isOn(list: BoundList, key: string): boolean {
+    const entry = this.find(list, key)
+    const value = entry !== undefined
+    this.used.push({ list_key: list.list_key, key, field: null, value, hash: entry?.hash ?? null })
+    return value
+  }
+
+  use(entries: readonly UsedEntry[]): void {
+    for (const entry of entries) this.used.push(entry)
+  }
+
+  /** Always null, so that what fails can return it. */
+  fail(code: string, pointer: string, message: string): null {
+    if (this.findings.length < MAX_FINDINGS) this.findings.push({ code, pointer, message, severity: 'error' })
+    return null
+  }
+
+  addCode(code: string | null | undefined): void {
+    if (code && !this.reason_codes.includes(code)) this.reason_codes.push(code)
+  }
+
+  distinctUsed(): UsedEntry[] {
+    const { used } = this
+    if (used.length > FEW_USED) {
+      const byText = new Map<string, UsedEntry>()
+      for (const each of used) {
+        const text = JSON.stringify([each.list_key, each.key, each.field])
+        if (!byText.has(text)) byText.set(text, each)
+      }
+      return [...byText.values()]
+    }
+    const distinct: UsedEntry[] = []
+    for (const each of used) if (!distinct.some((other) => isSame(each, other))) distinct.push(each)
+    return distinct
+  }
+}
+
+const isSame = (a: UsedEntry, b: UsedEntry): boolean =>
+  a === b || (a.key === b.key && a.list_key === b.list_key && a.field === b.field)

@@ -1,0 +1,13 @@
+/** Every engine there ever was, by its number. None is ever taken away: old decisions replay with the one that made them. */
+import { engine1 } from './engine-1/engine.ts'
+import type { Engine } from './model.ts'
+
+export const CURRENT_ENGINE = 1
+
+export const engines: ReadonlyMap<number, Engine> = new Map([[engine1.engine, engine1]])
+
+export function engineOf(engine: number): Engine {
+  const found = engines.get(engine)
+  if (!found) throw new RangeError(`There is no engine ${engine}`)
+  return found
+}

@@ -1,0 +1,212 @@
+/**
+ * Cells of decision tables made elsewhere, rewritten in the dialect of the engine: simple unary tests on the input side, one
+ * literal on the output side. Anything else is refused by name; nothing is guessed.
+ */
+import type { Value } from '../model.ts'
+import { excerpt, NotTakenOver } from './imported.ts'
+import { constructOf, type Dialect, type Token, tokensOf } from './tokens.ts'
+
+export type LiteralKind = 'text' | 'number' | 'boolean' | 'date'
+
+export interface Cell {
+  /** In the engine's dialect. */
+  readonly test: string
+  /** Of every literal in it: what the column must be. */
+  readonly kinds: ReadonlySet<LiteralKind>
+  /** Most digits any of its numbers has after the point. */
+  readonly scale: number
+}
+
+interface Literal {
+  readonly kind: LiteralKind
+  readonly text: string
+}
+
+const MAX_CELL_CHARS = 2000
+const MAX_NESTED_NOTS = 5
+export const ANY: Cell = { test: '-', kinds: new Set(), scale: 0 }
+
+export function readTests(text: string, dialect: Dialect, place: string): Cell {
+  const trimmed = text.trim()
+  if (trimmed === '' || trimmed === '-') return ANY
+  return new CellReader(trimmed, dialect, place).tests()
+}
+
+/** A value that an output cell states outright. */
+export function readOutput(text: string, dialect: Dialect, place: string): Value {
+  const reader = new CellReader(text.trim(), dialect, place)
+  const literal = reader.onlyLiteral()
+  if (literal.kind === 'number') return exactNumber(literal.text, place)
+  if (literal.kind === 'boolean') return literal.text === 'true'
+  return literal.text
+}
+
+/** Numbers of an output are JSON numbers: one that would come out different is refused. */
+function exactNumber(text: string, place: string): number {
+  const number = Number(text)
+  const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  if (Object.is(number, -0)) return 0
+  if (String(number) === shortest) return number
+  throw new NotTakenOver('number_inexact', place, `${excerpt(text)} has more digits than are kept exactly.`)
+}
+
+/** Comma-separated literals, such as the allowed values of an input. Null where the text is something else. */
+export function readValues(text: string, dialect: Dialect): { kind: LiteralKind; text: string }[] | null {
+  try {
+    return new CellReader(text.trim(), dialect, '').literals()
+  } catch (error) {
+    if (error instanceof NotTakenOver) return null
+    throw error
+  }
+}
+
+const printed = ({ kind, text }: Literal): string => {
+  if (kind === 'text') return JSON.stringify(text)
+  return kind === 'date' ? `date(${JSON.stringify(text)})` : text
+}
+
+class CellReader {
+  private readonly source: string
+  private readonly dialect: Dialect
+  private readonly place: string
+  private readonly tokens: readonly Token[]
+  private at = 0
+  private readonly kinds = new Set<LiteralKind>()
+  private scale = 0
+
+  constructor(source: string, dialect: Dialect, place: string) {
+    this.source = source
+    this.dialect = dialect
+    this.place = place
+    if (source.length > MAX_CELL_CHARS) {
+      throw new NotTakenOver('cell_too_long', place, `A cell may have ${MAX_CELL_CHARS} characters.`)
+    }
+    this.tokens = tokensOf(source, dialect)
+  }
+
+  tests(): Cell {
+    const test = this.terms(0)
+    if (this.at < this.tokens.length) this.refuse()
+    return { test, kinds: this.kinds, scale: this.scale }
+  }
+
+  onlyLiteral(): Literal {
+    if (this.source === '') {
+      throw new NotTakenOver('output_empty', this.place, 'This output is empty; every row must say every output.')
+    }
+    const literal = this.literal()
+    if (this.at < this.tokens.length) this.refuse()
+    return literal
+  }
+
+  literals(): Literal[] {
+    const found = [this.literal()]
+    while (this.took(',')) found.push(this.literal())
+    if (this.at < this.tokens.length) this.refuse()
+    return found
+  }
+
+  private terms(depth: number): string {
+    const terms = [this.term(depth)]
+    while (this.took(',')) terms.push(this.term(depth))
+    return terms.join(', ')
+  }
+
+  private term(depth: number): string {
+    const next = this.tokens[this.at]
+    if (next?.kind === 'name' && next.text === 'not' && this.dialect === 'feel') return this.negation(depth)
+    if (next?.kind !== 'sign') return printed(this.literal())
+    if (this.took('==') || this.took('=')) return printed(this.literal())
+    if (this.took('!=')) return `not(${printed(this.literal())})`
+    if (['<', '<=', '>', '>='].includes(next.text)) return this.comparison()
+    if (['[', '(', ']'].includes(next.text)) return this.range()
+    return printed(this.literal())
+  }
+
+  private negation(depth: number): string {
+    this.at++
+    if (depth === MAX_NESTED_NOTS || !this.took('(')) this.refuse()
+    const inner = this.terms(depth + 1)
+    if (!this.took(')')) this.refuse()
+    return `not(${inner})`
+  }
+
+  /** `> 2`, and in ZEN also `> 2 and <= 4`, which is a range. */
+  private comparison(): string {
+    const first = this.bound()
+    const joined = this.tokens[this.at]
+    if (this.dialect === 'feel' || joined?.kind !== 'name' || joined.text !== 'and') {
+      return `${first.sign} ${printed(first.literal)}`
+    }
+    this.at++
+    const second = this.bound()
+    const [lower, upper] = first.sign.startsWith('>') ? [first, second] : [second, first]
+    if (!lower.sign.startsWith('>') || !upper.sign.startsWith('<')) this.refuse()
+    const [opening, closing] = [lower.sign === '>=' ? '[' : '(', upper.sign === '<=' ? ']' : ')']
+    return `${opening}${printed(lower.literal)}..${printed(upper.literal)}${closing}`
+  }
+
+  private bound(): { sign: string; literal: Literal } {
+    const sign = this.tokens[this.at]?.text ?? ''
+    if (!['<', '<=', '>', '>='].includes(sign)) this.refuse()
+    this.at++
+    return { sign, literal: this.literal() }
+  }
+
+  private range(): string {
+    const opening = this.tokens[this.at++]?.text as string
+    const from = this.literal()
+    if (!this.took('..')) this.refuse()
+    const to = this.literal()
+    const closing = this.tokens[this.at++]?.text ?? ''
+    if (![']', ')', '['].includes(closing)) this.refuse()
+    return `${opening}${printed(from)}..${printed(to)}${closing}`
+  }
+
+  private literal(): Literal {
+    const literal = this.plainLiteral()
+    this.kinds.add(literal.kind)
+    if (literal.kind === 'number') this.scale = Math.max(this.scale, literal.text.split('.')[1]?.length ?? 0)
+    return literal
+  }
+
+  private plainLiteral(): Literal {
+    const token = this.tokens[this.at++]
+    if (token?.kind === 'text') return { kind: 'text', text: token.text }
+    if (token?.kind === 'number') return { kind: 'number', text: token.text }
+    if (token?.kind === 'name' && (token.text === 'true' || token.text === 'false')) {
+      return { kind: 'boolean', text: token.text }
+    }
+    const following = this.tokens[this.at]
+    if (token?.kind === 'sign' && token.text === '-' && following?.kind === 'number') {
+      this.at++
+      return { kind: 'number', text: `-${following.text}` }
+    }
+    if (token?.kind === 'sign' && token.text === '@' && following?.kind === 'text') {
+      this.at++
+      return this.date(following.text)
+    }
+    if (token?.kind === 'name' && token.text === 'date' && this.took('(')) {
+      const inside = this.tokens[this.at++]
+      if (inside?.kind === 'text' && this.took(')')) return this.date(inside.text)
+    }
+    this.refuse()
+  }
+
+  private date(text: string): Literal {
+    return /^\d{4}-\d{2}-\d{2}$/.test(text) ? { kind: 'date', text } : this.refuse()
+  }
+
+  private took(sign: string): boolean {
+    const token = this.tokens[this.at]
+    if (token?.kind !== 'sign' || token.text !== sign) return false
+    this.at++
+    return true
+  }
+
+  private refuse(): never {
+    const construct = constructOf(this.source, this.dialect)
+    const message = `${excerpt(this.source)} uses ${construct}; only simple tests and literal values are taken over.`
+    throw new NotTakenOver('construct_refused', this.place, message)
+  }
+}

@@ -1,0 +1,78 @@
+/** The types of a DMN file as far as inputs of rules have them: simple ones, their allowed values, and lists of texts. */
+import { attributeOf, childOf, textOf, type XmlElement } from '../../registry/formats/xml.ts'
+import { type LiteralKind, readTests, readValues } from './cell.ts'
+import { excerpt, NotTakenOver } from './imported.ts'
+import type { ForeignColumn } from './rule-table.ts'
+
+type Type = Pick<ForeignColumn, 'kind' | 'many' | 'values' | 'minimum' | 'maximum'>
+
+const SIMPLE = new Map<string, LiteralKind>([
+  ['string', 'text'],
+  ['number', 'number'],
+  ['boolean', 'boolean'],
+  ['date', 'date'],
+])
+const MAX_DEPTH = 10
+const RANGE = /^\[(.+)\.\.(.+)\]$/
+
+export class DmnTypes {
+  private readonly items: ReadonlyMap<string, XmlElement>
+  private readonly inputs: ReadonlyMap<string, XmlElement>
+
+  constructor(items: readonly { element: XmlElement }[], inputs: readonly { element: XmlElement }[]) {
+    const byName = (found: readonly { element: XmlElement }[]) =>
+      new Map(found.map(({ element }) => [attributeOf(element, 'name') ?? '', element]))
+    this.items = byName(items)
+    this.inputs = byName(inputs)
+  }
+
+  typeOfInput(name: string): string | undefined {
+    const variable = childOf(this.inputs.get(name) ?? EMPTY, 'variable')
+    return variable && attributeOf(variable, 'typeRef')
+  }
+
+  /** An empty one where the file names none: the cells decide then. */
+  of(type_ref: string | undefined, place: string, depth = 0): Type {
+    const name = localName(type_ref ?? '')
+    if (name === '' || name === 'Any') return {}
+    const kind = SIMPLE.get(name)
+    if (kind) return { kind }
+    const item = this.items.get(type_ref ?? '') ?? this.items.get(name)
+    if (!item || depth === MAX_DEPTH || childOf(item, 'itemComponent')) {
+      throw new NotTakenOver('type_refused', place, `the type ${excerpt(name)} is not text, number, boolean or date.`)
+    }
+    const base = this.of(textOf(item, 'typeRef'), place, depth + 1)
+    const allowed = childOf(item, 'allowedValues')
+    const limited = allowed ? this.limited(textOf(allowed, 'text') ?? '', base.kind, place) : {}
+    return { ...base, ...limited, ...(attributeOf(item, 'isCollection') === 'true' && { many: true }) }
+  }
+
+  allowedText(type_ref: string | undefined): string | undefined {
+    const item = this.items.get(type_ref ?? '')
+    const allowed = item && childOf(item, 'allowedValues')
+    return allowed && textOf(allowed, 'text')
+  }
+
+  /** Listed texts become the values of the input, one closed range its limits. */
+  limited(text: string, kind: LiteralKind | undefined, place: string): Type {
+    if (text === '' || text === '-') return {}
+    const values = readValues(text, 'feel')
+    if (values?.every((value) => value.kind === 'text')) {
+      if (kind === undefined || kind === 'text') return { kind: 'text', values: values.map((value) => value.text) }
+    }
+    if (values && kind === 'boolean') return {}
+    const range = RANGE.exec(readTests(text, 'feel', place).test)
+    if (!range || (kind !== 'number' && kind !== 'date')) {
+      throw new NotTakenOver(
+        'allowed_values_refused',
+        place,
+        `allowed values ${excerpt(text)} are neither texts nor a range.`,
+      )
+    }
+    return { kind, minimum: unquoted(range[1] as string), maximum: unquoted(range[2] as string) }
+  }
+}
+
+const EMPTY: XmlElement = { name: '', attributes: {}, children: [], text: '' }
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+const unquoted = (literal: string): string => /^date\("(.+)"\)$/.exec(literal)?.[1] ?? literal

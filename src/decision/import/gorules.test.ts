@@ -1,0 +1,143 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { engine1 } from '../engine-1/engine.ts'
+import { importGoRules } from './gorules.ts'
+
+const table = (content: object, node: object = {}) =>
+  JSON.stringify({
+    nodes: [{ id: 'n1', type: 'decisionTableNode', name: 'Fee', content: { ...base, ...content }, ...node }],
+  })
+const base = {
+  hitPolicy: 'first',
+  inputs: [
+    { id: 'i1', name: 'Country', field: 'company.country' },
+    { id: 'i2', name: 'Turnover', field: 'turnover' },
+  ],
+  outputs: [{ id: 'o1', name: 'Flag', field: 'flag' }],
+  rules: [
+    { _id: 'a', i1: '\'US\', "CA"', i2: '> 1_000 and <= 2_000.5', o1: "'red'" },
+    { _id: 'b', i1: '', i2: '[0..10)', o1: '"green"', _description: 'Small {one}.' },
+    { _id: 'c', i1: '', i2: '', o1: "'amber'" },
+  ],
+}
+
+test('a table becomes a rule that the engine decides', () => {
+  const { definitions, findings } = importGoRules(table({}))
+  expect(findings).toEqual([])
+  const [rule] = definitions
+  expect(rule?.definition).toEqual({
+    inputs: [
+      { name: 'company_country', title: 'company.country', type: 'string' },
+      { name: 'turnover', title: 'turnover', type: 'decimal', scale: 2 },
+    ],
+    table: {
+      hit_policy: 'first',
+      columns: ['company_country', 'turnover'],
+      outputs: [{ name: 'flag', title: 'flag' }],
+      rows: [
+        { key: 'row-1', when: ['"US", "CA"', '(1000..2000.5]'], then: ['red'] },
+        { key: 'row-2', when: ['-', '[0..10)'], then: ['green'], reason: 'Small (one).' },
+        { key: 'row-3', when: ['-', '-'], then: ['amber'] },
+      ],
+    },
+    reason_code: 'FEE',
+    reason: 'A row of Fee applies.',
+  })
+  const bound = engine1.compile({ family: 'rule', ...(rule as NonNullable<typeof rule>).definition }).bind(new Map())
+  if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
+  const flag = (company_country: string, turnover: string) => {
+    const decision = bound.decide({ company_country, turnover })
+    return decision.ok && decision.outcome.family === 'rule' ? decision.outcome.outputs['flag'] : decision
+  }
+  expect([flag('CA', '2000.50'), flag('CA', '2000.51'), flag('US', '1000'), flag('DE', '9.99')]).toEqual([
+    'red',
+    'amber',
+    'amber',
+    'green',
+  ])
+})
+
+const cell = (i2: string) => table({ rules: [{ _id: 'a', i1: '', i2, o1: '1' }] })
+
+test.each([
+  ["contains($, 'x')", 'the function contains()'],
+  ['len(x) > 5', 'the function len()'],
+  ["['a', 'b']", 'a list'],
+  ['> 1 + 2', 'arithmetic with "+"'],
+  ['turnover > 5', 'the name "turnover"'],
+  ['> 5 or < 3', 'the operator "or"'],
+  ['== 3 and other < 70', 'the operator "and"'],
+  ['null', 'null'],
+  ["'it\\'s'", 'something that is not a simple test'],
+])('the cell %s is refused for %s', (text, construct) => {
+  const { definitions, findings } = importGoRules(cell(text))
+  expect(definitions).toEqual([])
+  expect(findings).toHaveLength(1)
+  expect(findings[0]).toMatchObject({ pointer: '/nodes/0/content/rules/0/i2', severity: 'error' })
+  expect(findings[0]?.message).toContain(construct)
+})
+
+test('what is no plain table is refused by name', () => {
+  const refused = (json: string) => importGoRules(json).findings.map(({ code, message }) => `${code}: ${message}`)
+  expect(refused(table({ executionMode: 'loop' }))[0]).toContain('once for each item')
+  expect(refused(table({ hitPolicy: 'constructor' }))[0]).toContain('hit policy is unknown')
+  expect(refused(table({ outputs: [{ id: 'o1', field: 'tags[]' }] }))[0]).toContain('tags[]')
+  expect(refused(table({ inputs: [{ id: 'i2', field: 'lower(turnover)' }] }))[0]).toContain('the function lower()')
+  expect(refused(table({ inputs: [{ id: 'i2', name: 'Any' }] }))[0]).toContain('names no field')
+  expect(refused(table({ rules: [{ i2: '1', o1: '' }] }))[0]).toContain('every row must say every output')
+  expect(
+    refused(
+      table({
+        rules: [
+          { i2: '1', o1: '1' },
+          { i2: '"x"', o1: '1' },
+        ],
+      }),
+    )[0],
+  ).toContain('column_mixed')
+  expect(refused(table({}, { type: 'functionNode' }))[0]).toContain('a function node')
+  expect(refused(table({}, { type: 'toString' }))[0]).toContain('a node of type toString')
+  expect(refused(table({ rules: [{ i2: 7, o1: '1' }] }))[0]).toContain('a cell is not a text')
+  expect(refused(table({ rules: [{ i2: '1', o1: '0.1234567890123456789' }] }))[0]).toContain('number_inexact')
+})
+
+test('a file that is no graph, or hostile, is one clear finding', () => {
+  const codes = (json: string) => importGoRules(json).findings.map(({ code }) => code)
+  expect(codes('')).toEqual(['not_well_formed'])
+  expect(codes('{"nodes":[],"nodes":[]}')).toEqual(['not_well_formed'])
+  expect(codes('['.repeat(100_000))).toEqual(['not_well_formed'])
+  expect(codes('{"nodes":{}}')).toEqual(['layout_unknown'])
+  expect(codes('{"nodes":[1]}')).toEqual(['layout_unknown'])
+  expect(codes('{"a":[]}')).toEqual(['layout_unknown'])
+  expect(codes(' '.repeat(4 * 1024 * 1024 + 1))).toEqual(['source_too_large'])
+  expect(codes(JSON.stringify({ nodes: Array.from({ length: 501 }, () => ({})) }))).toEqual(['source_too_large'])
+  expect(codes('{"nodes":[{"id":"a","type":"switchNode"},{"id":"a","type":"decisionTableNode"}]}')).toEqual([
+    'construct_refused',
+    'id_duplicate',
+  ])
+  expect(codes('{"nodes":[{"type":"decisionTableNode"}]}')).toEqual(['layout_unknown'])
+})
+
+const folder = path.resolve(import.meta.dirname, '../../../../shared/data/decisions/gorules-zen')
+const files = fs.existsSync(folder)
+  ? fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+  : []
+
+describe.skipIf(files.length === 0)('published graphs', () => {
+  test('most tables are taken over, and each of the others says why not', () => {
+    const results = files.map((file) => importGoRules(fs.readFileSync(path.join(folder, file), 'utf8')))
+    const taken = results.flatMap(({ definitions }) => definitions)
+    const refused = results.flatMap(({ findings }) => findings).filter(({ severity }) => severity === 'error')
+    const tables = refused.filter(({ pointer }) => pointer.includes('/content'))
+    console.info(
+      `GoRules: ${files.length} files, ${taken.length} tables taken over, ${tables.length} refused, ${refused.length - tables.length} other nodes refused`,
+    )
+    for (const { definition } of taken) expect(engine1.check(definition, 'rule')).toEqual([])
+    expect([taken.length, tables.length]).toEqual([64, 33])
+  })
+})
+
+test.skipIf(files.length > 0)('published graphs are not there', () => {
+  console.info('GoRules: 0 files, ../shared is absent')
+})

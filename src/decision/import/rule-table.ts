@@ -1,0 +1,157 @@
+/**
+ * From a decision table as another tool writes it to a rule: names, types of the inputs, rows. What comes out has passed the
+ * engine's own check; a table that has no exact counterpart is refused as a whole, with the place of the first reason.
+ */
+import { engine1 } from '../engine-1/engine.ts'
+import type { Collect, HitPolicy, Input, RuleDefinition, Table, TableRow, Value } from '../model.ts'
+import type { Cell, LiteralKind } from './cell.ts'
+import { excerpt, type ImportedRule, type ImportFindings, Names, NotTakenOver } from './imported.ts'
+
+export interface ForeignColumn {
+  /** What the table reads, as the file says it. */
+  readonly title: string
+  readonly place: string
+  /** Undefined where the file does not say: the cells decide. */
+  readonly kind?: LiteralKind | undefined
+  readonly many?: boolean | undefined
+  readonly values?: readonly string[] | undefined
+  readonly minimum?: string | undefined
+  readonly maximum?: string | undefined
+}
+
+export interface ForeignTable {
+  readonly name: string
+  readonly place: string
+  readonly hit_policy: HitPolicy
+  readonly collect?: Collect | undefined
+  readonly priorities?: readonly Value[] | undefined
+  readonly columns: readonly ForeignColumn[]
+  readonly outputs: readonly string[]
+  readonly rows: readonly {
+    readonly place: string
+    readonly cells: readonly Cell[]
+    readonly then: readonly Value[]
+    readonly reason?: string | undefined
+  }[]
+  readonly otherwise?: readonly Value[] | undefined
+}
+
+const DEFAULT_SCALE = 2
+
+export function ruleOf(table: ForeignTable, findings: ImportFindings): ImportedRule {
+  refuseRepeated(table.columns)
+  const names = new Names()
+  const inputs = table.columns.map((column, i) => inputOf(column, i, table, names))
+  const used = inputs.map((input) => input !== null)
+  table.columns.forEach((column, i) => {
+    if (used[i]) return
+    findings.warn('column_unused', column.place, `No row tests ${excerpt(column.title)}; the column was left out.`)
+  })
+  const outputs = outputsOf(table)
+  const definition: RuleDefinition = {
+    inputs: inputs.filter((input) => input !== null),
+    table: {
+      hit_policy: table.hit_policy,
+      ...(table.collect && { collect: table.collect }),
+      ...(table.priorities && { priorities: table.priorities }),
+      columns: inputs.flatMap((input) => (input ? [input.name] : [])),
+      outputs,
+      rows: table.rows.map((row, i) => rowOf(row, i, used)),
+      ...(table.otherwise && { otherwise: { then: table.otherwise, reason: 'No row applies.' } }),
+    },
+    reason_code: reasonCode(table.name),
+    reason: sentence(`A row of ${excerpt(table.name)} applies.`),
+  }
+  const [fault] = engine1.check(definition, 'rule').filter(({ severity }) => severity === 'error')
+  if (fault) throw new NotTakenOver(fault.code, placeOf(fault.pointer, table), fault.message)
+  return { name: table.name, place: table.place, definition }
+}
+
+/** One input has one column here; two of them would have to become one test, which is not always one. */
+function refuseRepeated(columns: readonly ForeignColumn[]): void {
+  const seen = new Set<string>()
+  for (const { title, place } of columns) {
+    if (seen.has(title)) {
+      throw new NotTakenOver('column_repeated', place, `${excerpt(title)} is the subject of two columns.`)
+    }
+    seen.add(title)
+  }
+}
+
+/** Null for a column whose type nobody says and no row tests. */
+function inputOf(column: ForeignColumn, index: number, table: ForeignTable, names: Names): Input | null {
+  const cells = table.rows.map((row) => row.cells[index] as Cell)
+  const kinds = new Set(cells.flatMap((cell) => [...cell.kinds]))
+  // A quoted date is a text to look at, and a date where the column is one.
+  if (column.kind === 'date') kinds.delete('text')
+  const [only] = kinds
+  const kind = column.kind ?? only
+  if (kind === undefined) return null
+  const other = [...kinds].find((found) => found !== kind)
+  if (other) {
+    const message = `${excerpt(column.title)} is tested as ${kind} and as ${other}; a column has one type.`
+    throw new NotTakenOver('column_mixed', column.place, message)
+  }
+  // `score` is the engine's own word.
+  const base = {
+    name: names.of(column.title === 'score' ? 'score_value' : column.title, 'input'),
+    title: excerpt(column.title),
+  }
+  const limits = {
+    ...(column.minimum !== undefined && { minimum: column.minimum }),
+    ...(column.maximum !== undefined && { maximum: column.maximum }),
+  }
+  if (column.many) {
+    if (kind !== 'text') throw new NotTakenOver('list_type', column.place, 'Only lists of texts are taken over.')
+    return { ...base, type: 'list', ...(column.values && { values: column.values }) }
+  }
+  switch (kind) {
+    case 'text':
+      return column.values ? { ...base, type: 'enum', values: column.values } : { ...base, type: 'string' }
+    case 'number':
+      return { ...base, type: 'decimal', scale: scaleOf(column, cells), ...limits }
+    case 'date':
+      return { ...base, type: 'date', ...limits }
+    case 'boolean':
+      return { ...base, type: 'boolean' }
+  }
+}
+
+/** As many digits after the point as the file anywhere writes in this column. */
+function scaleOf({ minimum = '', maximum = '' }: ForeignColumn, cells: readonly Cell[]): number {
+  const digits = [minimum, maximum].map((limit) => limit.split('.')[1]?.length ?? 0)
+  return Math.max(DEFAULT_SCALE, ...digits, ...cells.map(({ scale }) => scale))
+}
+
+function outputsOf(table: ForeignTable): Table['outputs'] {
+  const names = new Names()
+  return table.outputs.map((title) => ({ name: names.of(title, 'output'), title: excerpt(title) || table.name }))
+}
+
+function rowOf(row: ForeignTable['rows'][number], index: number, used: readonly boolean[]): TableRow {
+  return {
+    key: `row-${index + 1}`,
+    when: row.cells.filter((_, i) => used[i]).map(({ test }) => test),
+    then: row.then,
+    ...(row.reason?.trim() && { reason: sentence(row.reason) }),
+  }
+}
+
+/** Braces would be places to fill in. */
+const sentence = (text: string): string => text.trim().replaceAll('{', '(').replaceAll('}', ')').slice(0, 1000)
+
+function reasonCode(name: string): string {
+  const code = name
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^[^A-Z]+|_+$/g, '')
+    .slice(0, 60)
+  return code || 'RULE'
+}
+
+/** The row of the file behind a pointer of the engine; the table itself for everything else. */
+function placeOf(pointer: string, table: ForeignTable): string {
+  const row = /^\/table\/rows\/(\d+)/.exec(pointer)
+  return (row && table.rows[Number(row[1])]?.place) ?? table.place
+}
