@@ -89,17 +89,22 @@ interface MappedColumn {
   readonly column: string
   readonly pointer: string
   readonly optional: true
+  readonly required: boolean
   readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'json'
 }
 
-/** How a table whose headers are the members of the type is read: what the export writes, and what people type. */
-export function mappingOf({ schema }: Pick<TypeDefinition, 'schema'>): MappedColumn[] {
+/**
+ * How a table whose headers are the members of the type is read: what the export writes, and what people type. An empty cell
+ * under a part of the key is refused with its column.
+ */
+export function mappingOf({ schema, key_pointers }: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
   const properties = (schema['properties'] as Record<string, { type?: unknown }> | undefined) ?? {}
   const kinds = { string: 'text', integer: 'integer', number: 'decimal', boolean: 'boolean' } as const
   return Object.entries(properties).map(([name, { type }]) => {
     const stated = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null')
     const kind = stated.length === 1 ? (kinds[stated[0] as keyof typeof kinds] ?? 'json') : textual(properties[name])
-    return { column: name, pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, optional: true, kind }
+    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return { column: name, pointer, optional: true, required: key_pointers.includes(pointer), kind }
   })
 }
 

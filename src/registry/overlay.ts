@@ -1,9 +1,11 @@
 /**
  * A tenant's changes laid over a shared list: put, merge or remove by business key, within what the list's policy allows.
- * Where a change is not allowed the base entry stands, so that nothing written earlier can loosen what the base says now.
+ * Where a change is not allowed, or no longer gives an entry of the base's type, the base entry stands: nothing written
+ * earlier can loosen or break what the base says now.
  */
 import type { Entry } from './adapter.ts'
 import { isObject, parsePointer, setMember, valueAt } from './content/pointer.ts'
+import type { CompiledType } from './types/compile.ts'
 import type { Field, TypeDefinition } from './types/definition.ts'
 
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
@@ -79,7 +81,34 @@ function looser(field: Field, before: unknown, after: unknown): string | null {
   return field.order === 'higher_is_stricter' ? (after < before ? refuse : null) : after > before ? refuse : null
 }
 
-export type ConflictKind = 'changed-under-patch' | 'removed' | 'redundant' | 'policy-violating'
+/** The type of the base version a change is laid over, made ready. */
+export interface BaseType {
+  readonly definition: TypeDefinition
+  readonly compiled: Pick<CompiledType, 'normalise' | 'validate'>
+}
+
+export interface Laid {
+  readonly effective: Entry | undefined
+  /** Why the base entry stands instead. */
+  readonly refusal: { readonly kind: 'policy-violating' | 'invalid'; readonly detail: string } | null
+}
+
+/** What the tenant sees under a key: the changed entry, as long as the type takes it and the policy allows it. */
+export function layOver(
+  base: Entry | undefined,
+  change: OverlayEntry,
+  policy: OverlayPolicy,
+  { definition, compiled }: BaseType,
+): Laid {
+  const changed = applyOverlay(base, change)
+  const effective = changed && compiled.normalise(changed)
+  const [fault] = (effective && compiled.validate(effective)) ?? []
+  if (fault) return { effective, refusal: { kind: 'invalid', detail: fault.message } }
+  const detail = policyFault(policy, definition, base, effective)
+  return { effective, refusal: detail === null ? null : { kind: 'policy-violating', detail } }
+}
+
+export type ConflictKind = 'changed-under-patch' | 'removed' | 'redundant' | 'policy-violating' | 'invalid'
 export interface OverlayConflict {
   readonly key: string
   readonly kind: ConflictKind
@@ -90,19 +119,17 @@ export interface OverlayConflict {
 export function conflictOf(
   change: OverlayEntry,
   now: { readonly base: Entry | undefined; readonly base_hash: string | null },
-  policy: OverlayPolicy,
-  type: Pick<TypeDefinition, 'fields' | 'schema'>,
+  { effective, refusal }: Laid,
 ): OverlayConflict | null {
-  const effective = applyOverlay(now.base, change)
   const conflict = (kind: ConflictKind, detail: string): OverlayConflict => ({ key: change.key, kind, detail })
+  if (refusal?.kind === 'invalid') return conflict('invalid', refusal.detail)
   if (change.base_hash !== null && now.base === undefined) {
     return conflict('removed', 'The shared list no longer has this entry.')
   }
   if (JSON.stringify(effective) === JSON.stringify(now.base)) {
     return conflict('redundant', 'The shared list says the same by now.')
   }
-  const fault = policyFault(policy, type, now.base, effective)
-  if (fault) return conflict('policy-violating', fault)
+  if (refusal) return conflict(refusal.kind, refusal.detail)
   if (change.base_hash !== now.base_hash) {
     return conflict('changed-under-patch', 'The shared entry has changed since the overlay was written.')
   }

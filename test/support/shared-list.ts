@@ -16,7 +16,7 @@ import type { World } from './world.ts'
 
 const SYSTEM = '00000000-0000-0000-0000-000000000000'
 
-/** Two members with an order of severity, and one without. */
+/** Two members with an order of severity, two without, of which one needs the other. */
 export const ratingType = {
   title: 'Country rating',
   description: 'How risky a country is held to be.',
@@ -27,7 +27,9 @@ export const ratingType = {
       rating: { type: 'string', enum: ['low', 'medium', 'high'] },
       score: { type: 'integer', minimum: 0, maximum: 100 },
       note: { type: 'string', maxLength: 100 },
+      reviewer: { type: 'string', maxLength: 100 },
     },
+    dependentRequired: { reviewer: ['note'] },
     required: ['country', 'rating'],
     additionalProperties: false,
   },
@@ -44,21 +46,38 @@ export interface Rating {
   readonly rating: 'low' | 'medium' | 'high'
   readonly score?: number
   readonly note?: string
+  readonly reviewer?: string
 }
 
 export class SharedList {
   readonly list_key: string
   readonly #w: World
   readonly #dataset: DatasetRow
-  readonly #type: TypeRow
-  readonly #compiled: CompiledType
+  #type: TypeRow
+  #compiled: CompiledType
 
   private constructor(w: World, dataset: DatasetRow, type: TypeRow) {
     this.#w = w
     this.list_key = dataset.list_key
     this.#dataset = dataset
     this.#type = type
-    this.#compiled = compileType({ type_key: type.type_key, type_version: 1, ...type.definition } as TypeDefinition)
+    this.#compiled = compiledOf(type)
+  }
+
+  /** The next version of its type, with these members instead; versions published from now on have it. */
+  async retype(properties: Record<string, object>): Promise<void> {
+    const { schema } = ratingType
+    const changed = { ...schema, properties: { ...schema.properties, ...properties } }
+    const definition = contentOf({ ...ratingType, schema: changed })
+    const next = {
+      type_key: this.#type.type_key,
+      type_version: this.#type.type_version + 1,
+      definition,
+      definition_hash: hashOfContent(definition),
+      compatibility: 'none' as const,
+    }
+    this.#type = (await asOperator(this.#w, (tx) => insertType(tx, next))) as TypeRow
+    this.#compiled = compiledOf(this.#type)
   }
 
   static async create(w: World, overlay_policy: OverlayPolicy, entries: readonly Rating[]): Promise<SharedList> {
@@ -110,6 +129,9 @@ export class SharedList {
     })
   }
 }
+
+const compiledOf = ({ type_key, type_version, definition }: TypeRow): CompiledType =>
+  compileType({ type_key, type_version, ...definition } as TypeDefinition)
 
 const asOperator = <T>(w: World, body: (tx: Tx) => Promise<T>): Promise<T> =>
   w.steward.write({ tenant_id: SYSTEM, actor: 'operator:test' }, body)

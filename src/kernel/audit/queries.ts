@@ -153,12 +153,13 @@ export const listChain = async (tx: Tx, after_seq: number, count: number): Promi
       where l.tenant_id = $1 and l.seq > $2 order by l.seq limit $3`,
     [tx.tenant_id, after_seq, count],
   )
-  return rows.map(({ seq, event_id, prev_hash, hash, found, ...event }) => ({
-    seq,
-    event_id,
-    prev_hash,
-    hash,
-    event: found === null ? null : { ...event, event_id },
+  // The row is the event too: a copy for each of a million costs more than its hash.
+  return rows.map((row) => ({
+    seq: row.seq,
+    event_id: row.event_id,
+    prev_hash: row.prev_hash,
+    hash: row.hash,
+    event: row.found === null ? null : row,
   }))
 }
 

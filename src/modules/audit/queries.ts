@@ -1,4 +1,4 @@
-/** SQL of searching the audit record and of its exports and verifications. */
+/** SQL of searching the audit record, of what was in force at an instant, and of exports and verifications. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { JobState } from '../../kernel/job/queries.ts'
 import type { Position } from '../../kernel/page.ts'
@@ -64,6 +64,88 @@ export const findRange = (tx: Tx, from_at: string | null, until_at: string | nul
        from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
       where e.tenant_id = $1 and ($2::timestamptz is null or e.recorded_at >= $2) and ($3::timestamptz is null or e.recorded_at < $3)`,
     [tx.tenant_id, from_at, until_at],
+  )
+
+export type Family = 'list' | 'matrix' | 'rule'
+
+/** Of one key, on two clocks: what governed at an instant as it was known then, and the version that is now held to have. */
+export interface AsOfRow {
+  readonly family: Family
+  readonly key: string
+  readonly via: 'tenant-own' | 'tenant-pin' | 'shared' | null
+  readonly version: number | null
+  readonly version_known_now: number | null
+  readonly overlay_version: number | null
+  readonly overlay_known_now: number | null
+  readonly title: string
+  readonly label: string | null
+  readonly content_hash: string | null
+  readonly overlay_hash: string | null
+  readonly activation: StatementRow | null
+  readonly overlay_activation: StatementRow | null
+}
+
+/** Who put it in force when, asked for by whom, approved by whom. */
+export interface StatementRow {
+  readonly activation_id: string
+  readonly kind: string
+  readonly effective_from: string
+  readonly recorded_at: string
+  readonly retroactive: boolean
+  readonly reason: string
+  readonly actor: string
+  readonly cr_id: string | null
+  readonly proposed_by: string | null
+  readonly approvals: { readonly approved_by: string; readonly approved_at: string }[]
+}
+
+const instant = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+
+/** A statement of the registry as JSON. Approvals stand beside the tenant's own only: the operator has no queue. */
+const statement = (activation_id: string): string => `(
+  select json_build_object('activation_id', a.activation_id, 'kind', a.kind, 'effective_from', ${instant('a.effective_from')},
+           'recorded_at', ${instant('a.recorded_at')}, 'retroactive', a.retroactive, 'reason', a.reason, 'actor', a.actor,
+           'cr_id', a.cr_id, 'proposed_by', c.created_by,
+           'approvals', coalesce((select json_agg(json_build_object('approved_by', p.approved_by,
+                                           'approved_at', ${instant('p.approved_at')}) order by p.approved_at, p.approved_by)
+                          from app.change_approval p where p.tenant_id = $1 and p.cr_id = a.cr_id), '[]'))
+    from app.activation a
+    left join app.change_request c on c.tenant_id = $1 and c.cr_id = a.cr_id
+   where a.tenant_id in ($1, app.system_tenant()) and a.activation_id = ${activation_id})`
+
+/** By family and key. What was not in force then and is not held to have been now is left out. */
+export const listAsOf = (
+  tx: Tx,
+  clocks: { valid_at: string; known_at: string; family: Family | null },
+  after: Position,
+  count: number,
+) =>
+  tx.query<AsOfRow>(
+    `select k.family, k.list_key as key, r.via, r.version, n.version as version_known_now, r.overlay_version,
+            n.overlay_version as overlay_known_now, d.title, v.label, v.content_hash, o.content_hash as overlay_hash,
+            ${statement('r.activation_id')} as activation, ${statement('r.overlay_activation_id')} as overlay_activation
+       from (select distinct family, list_key from app.dataset
+              where tenant_id in ($1, app.system_tenant()) and role = 'base' and ($4::text is null or family = $4)
+                and ($5::text is null or (family, list_key) > ($5, $6))) k
+      cross join lateral app.resolve_lists(k.family, array[k.list_key], $2::timestamptz, $3::timestamptz) r
+      cross join lateral app.resolve_lists(k.family, array[k.list_key], $2::timestamptz, null) n
+       join lateral (select title from app.dataset t where t.tenant_id in ($1, app.system_tenant()) and t.family = k.family
+                        and t.list_key = k.list_key and t.role = 'base'
+                      order by (t.dataset_id = coalesce(r.dataset_id, n.dataset_id)) desc limit 1) d on true
+       left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
+       left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version
+      where r.version is not null or n.version is not null
+      order by k.family, k.list_key limit $7`,
+    [tx.tenant_id, clocks.valid_at, clocks.known_at, clocks.family, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+/** The end of the chain as it was at an instant: nothing recorded by then is missing before it. */
+export const findEndAt = (tx: Tx, at: string) =>
+  tx.find<{ seq: number; hash: string; event_id: string; recorded_at: string }>(
+    `select l.seq, l.hash, e.event_id, e.recorded_at
+       from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
+      where e.tenant_id = $1 and e.recorded_at <= $2 order by e.recorded_at desc, e.event_id desc limit 1`,
+    [tx.tenant_id, at],
   )
 
 export interface RunRow {

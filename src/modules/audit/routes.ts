@@ -6,8 +6,20 @@ import { fail } from '../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { readUpload } from '../system/index.ts'
-import { findEvent, findRun, insertRun, listEvents, type RunRow } from './queries.ts'
 import {
+  type AsOfRow,
+  findEndAt,
+  findEvent,
+  findRun,
+  insertRun,
+  listAsOf,
+  listEvents,
+  type RunRow,
+  type StatementRow,
+} from './queries.ts'
+import {
+  AsOfPage,
+  AsOfQuery,
   AuditEventPage,
   AuditEventParams,
   AuditEventView,
@@ -25,6 +37,8 @@ import {
 } from './schema.ts'
 
 const examiners = ['compliance_officer', 'auditor'] as const
+/** What was committed longer ago than any transaction takes can no longer be joined by anything. */
+const SETTLED_MS = 60_000
 const everything = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
 
 const exportView = ({ run_id, job_id, state, report, upload_id, created_at, created_by }: RunRow) => ({
@@ -39,6 +53,24 @@ const exportView = ({ run_id, job_id, state, report, upload_id, created_at, crea
   content: upload_id === null ? null : `/api/audit/exports/${run_id}/content`,
 })
 
+const shownAsOf = (row: AsOfRow) => {
+  const { version, version_known_now, overlay_version, overlay_known_now, overlay_hash, overlay_activation, ...rest } =
+    row
+  const isRevised = version !== version_known_now || overlay_version !== overlay_known_now
+  return {
+    ...rest,
+    version,
+    overlay:
+      overlay_version === null
+        ? null
+        : {
+            version: overlay_version,
+            content_hash: overlay_hash as string,
+            activation: overlay_activation as StatementRow,
+          },
+    known_now: isRevised ? { version: version_known_now, overlay_version: overlay_known_now } : null,
+  }
+}
 export const auditRoutes = [
   tenantRoute('GET /audit/events', {
     id: 'listAuditEvents',
@@ -63,6 +95,31 @@ export const auditRoutes = [
     reply: [200, AuditEventView],
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => (await findEvent(tx, params.event_id)) ?? fail('not_found')),
+
+  tenantRoute('GET /audit/as-of', {
+    id: 'listConfigurationAsOf',
+    summary: 'What was in force at an instant, as known then: lists, matrices, rules, and who approved',
+    description:
+      'Two clocks: `at` is the instant asked about, `known_at` when it is asked from. `known_now` shows where a later ' +
+      'statement about that instant changes the answer.',
+    roles: examiners,
+    tx: 'read',
+    query: AsOfQuery,
+    reply: [200, AsOfPage],
+  }).handle(async (input) => {
+    const { at, known_at = at, family = null } = input.query
+    const rows = await page(input, 'listConfigurationAsOf', ['family', 'key'], (after, count) =>
+      listAsOf(input.tx, { valid_at: at, known_at, family }, after, count),
+    )
+    return {
+      at,
+      known_at,
+      settled: Date.parse(known_at) <= Date.now() - SETTLED_MS,
+      record: (await findEndAt(input.tx, known_at)) ?? null,
+      items: rows.items.map(shownAsOf),
+      next_cursor: rows.next_cursor,
+    }
+  }),
 
   tenantRoute('GET /audit/objects/:object_type/:object_id', {
     id: 'listAuditObjectEvents',

@@ -47,6 +47,65 @@ export const AuditQuery = closed({
 export const AuditObjectParams = closed({ object_type: text(100), object_id: text(500) })
 export const AuditObjectQuery = closed(pageQuery)
 
+const Statement = closed({
+  activation_id: Id(),
+  kind: text(50),
+  effective_from: Timestamp(),
+  recorded_at: Timestamp(),
+  retroactive: Type.Boolean({ description: 'It took effect before it was said.' }),
+  reason: text(2000),
+  actor: text(300, { description: 'Who put it in force: the last approver where four eyes were needed.' }),
+  cr_id: nullable(Id()),
+  proposed_by: nullable(text(300)),
+  approvals: listOf(closed({ approved_by: text(300), approved_at: Timestamp() }), 5),
+})
+const VersionAt = nullable(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+
+export const AsOfItem = closed(
+  {
+    family: oneOf(['list', 'matrix', 'rule']),
+    key: text(100),
+    title: text(200),
+    via: nullable(oneOf(['tenant-own', 'tenant-pin', 'shared'])),
+    version: VersionAt,
+    label: nullable(text(100)),
+    content_hash: nullable(text(64)),
+    activation: nullable(Statement),
+    overlay: nullable(closed({ version: VersionAt, content_hash: text(64), activation: Statement })),
+    known_now: nullable(
+      closed(
+        { version: VersionAt, overlay_version: VersionAt },
+        { description: 'What is now held to have been in force at that instant.' },
+      ),
+    ),
+  },
+  { title: 'AsOfItem', description: '`known_now` is null where nothing was said afterwards that changes the answer.' },
+)
+export const AsOfQuery = closed({
+  ...pageQuery,
+  at: Timestamp({ description: 'The instant asked about.' }),
+  known_at: Type.Optional(
+    Timestamp({ description: 'As it was known at this instant; when absent, at the instant asked about.' }),
+  ),
+  family: Type.Optional(oneOf(['list', 'matrix', 'rule'])),
+})
+export const AsOfPage = closed(
+  {
+    at: Timestamp(),
+    known_at: Timestamp(),
+    settled: Type.Boolean({ description: 'false: so recent that what is being committed may still belong to it.' }),
+    record: nullable(
+      closed(
+        { seq: Count, hash: text(64), event_id: Id(), recorded_at: Timestamp() },
+        { description: 'The last event in the chain that was recorded by `known_at`.' },
+      ),
+    ),
+    items: Type.Array(AsOfItem),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { title: 'AsOfPage' },
+)
+
 export const CheckpointView = closed(
   {
     tenant_id: Id(),

@@ -4,35 +4,129 @@
  */
 import { alias, type Module, type Route } from '../../kernel/route.ts'
 import { activationRoutes } from './activations/routes.ts'
+import {
+  Activation,
+  ActivationOrder,
+  ReasonBody,
+  RevokeQuery,
+  RollbackOrder,
+  SubmissionOrder,
+  Timeline,
+  TimelineQuery,
+} from './activations/schema.ts'
 import { plantCanary } from './canary.ts'
 import { datasetRoutes } from './datasets/routes.ts'
+import { Dataset } from './datasets/schema.ts'
 import { datasetExport } from './exports/jobs.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { datasetImport } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
+import { Label, Origin, Sha256, VersionNumber } from './schema.ts'
 import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
+import { DifferencePage, DifferenceQuery, VersionQuery, VersionView } from './versions/schema.ts'
 
 // What the operator's tool does to shared lists, it does through these.
-export { activate, rollBack } from './activations/actions.ts'
-export { findInForce, listPending } from './activations/queries.ts'
+export { activate, IN_FORCE, type InForceChange, rollBack } from './activations/actions.ts'
+export {
+  type ActivationRow,
+  findActivation,
+  findInForce,
+  listActivations,
+  listPending,
+  lockActivations,
+  updateRevoked,
+} from './activations/queries.ts'
+export { timelineOf } from './activations/rules.ts'
 export {
   type DatasetRow,
+  type DatasetViewRow,
+  type Family,
+  findDataset,
+  findDatasetView,
   findSharedDataset,
   insertDataset,
   listDatasets,
+  lockDataset,
   type OverlayPolicy,
+  updateDataset,
 } from './datasets/queries.ts'
 export { countsOf, definitionOf, importRows, optionsFor, readSource } from './imports/actions.ts'
-export { keepReceipt, lookUp, type Pointer, resolve } from './resolve/actions.ts'
-export { type RegistrySeeds, readRegistrySeeds, seedRegistry } from './seeds/actions.ts'
+export {
+  type Clocks,
+  type ContentPointer,
+  keepReceipt,
+  listsInForce,
+  lookUp,
+  lookUpHashed,
+  manifestOf,
+  type Pointer,
+  readOverlay,
+  repin,
+  resolve,
+  resolveWithLists,
+  shown as shownPointer,
+  typeOf as baseTypeAt,
+  WHOLE_LIST_BYTES,
+  wholeList,
+} from './resolve/actions.ts'
+export { findReceipt, type Pinned, type ReceiptRow } from './resolve/queries.ts'
+export {
+  type RegistrySeeds,
+  readFolder,
+  readRegistrySeeds,
+  type SeedList,
+  type SeedVersion,
+  seedRegistry,
+} from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
-export { findType, listTypes, type TypeRow } from './types/queries.ts'
-export { expectHead, publishStaged, sidesOf, summarise } from './versions/actions.ts'
-export { findVersion, listDifferences, updateVersionState, type VersionRow } from './versions/queries.ts'
+export { findSharedType, findType, listTypes, type TypeRow } from './types/queries.ts'
+export {
+  differencePage,
+  entryOf,
+  expectHead,
+  expectOwn,
+  expectVersion,
+  publishStaged,
+  shownVersion,
+  sidesOf,
+  stageRows,
+  summarise,
+  treeOf,
+} from './versions/actions.ts'
+export {
+  findVersion,
+  listDifferences,
+  listEntriesByKey,
+  listVersions,
+  updateVersionState,
+  type VersionRow,
+} from './versions/queries.ts'
+export type { Gate } from './versions/rules.ts'
+
+/** Shapes that other definitions kept in the registry are shown in. */
+export const wire = {
+  Activation,
+  ActivationOrder,
+  Dataset,
+  DifferencePage,
+  DifferenceQuery,
+  Label,
+  Origin,
+  ReasonBody,
+  RevokeQuery,
+  RollbackOrder,
+  Sha256,
+  SubmissionOrder,
+  Timeline,
+  TimelineQuery,
+  VersionNumber,
+  VersionQuery,
+  VersionView,
+}
 
 const routes: readonly Route[] = [
   ...datasetRoutes,

@@ -215,6 +215,49 @@ describe('when the base moves', () => {
   })
 })
 
+describe('an entry that would no longer fit the type', () => {
+  const signed = { key: 'FR', op: 'merge', value: { reviewer: 'A. Clerk' } }
+  const unnoted: Rating = { country: 'FR', rating: 'medium', score: 50 }
+
+  test('is a conflict that only theirs resolves, and is never what the tenant sees', async () => {
+    const list = await shared('free')
+    expect((await put(list, [signed, stricter])).status).toBe(200)
+    expect(await entryOf(list, 'FR')).toEqual({ ...fr, reviewer: 'A. Clerk' })
+    await list.publish([de, unnoted, ng])
+    expect(await entryOf(list, 'FR')).toEqual(unnoted)
+    expect(await conflicts(list)).toEqual([['FR', 'invalid']])
+    const [{ detail, ours, theirs }] = (await view(list)).conflicts
+    expect([ours, theirs]).toEqual([{ ...unnoted, reviewer: 'A. Clerk' }, unnoted])
+    expect(detail).toBe('Note is missing; it is needed because Reviewer is given.')
+
+    const kept = await rebase(list, { apply: true, resolutions: { FR: 'ours' } })
+    expect([kept.status, kept.json.gates]).toMatchObject([409, [{ facts: { key: 'FR', kind: 'invalid' } }]])
+    expect((await rebase(list, { apply: true, resolutions: { FR: 'theirs' } })).json).toMatchObject({ applied: true })
+    expect((await view(list)).overlay.entries.map(({ key }: { key: string }) => key)).toEqual(['DE'])
+    expect(await entryOf(list, 'FR')).toEqual(unnoted)
+  })
+
+  test('is found as well where the type has moved, also for an entry of our own', async () => {
+    const list = await shared('tighten_only')
+    const italy = { country: 'IT', rating: 'low', note: 'long enough to be too long' }
+    expect((await put(list, [{ key: 'IT', op: 'put', value: italy }])).status).toBe(200)
+    await list.retype({ note: { type: 'string', maxLength: 10 } })
+    await list.publish(base)
+    expect(await entryOf(list, 'IT')).toBeNull()
+    expect(await conflicts(list)).toEqual([['IT', 'invalid']])
+  })
+
+  test('is refused when the overlay is written, and what is written is seen as the type normalises it', async () => {
+    const list = await shared('free')
+    await list.publish([de, unnoted, ng])
+    const { status, json } = await put(list, [signed])
+    expect([status, json.code]).toEqual([409, 'type_violation'])
+    const spaced = { country: 'IT', rating: 'low', note: ' ours ' }
+    expect((await put(list, [{ key: 'IT', op: 'put', value: spaced }])).status).toBe(200)
+    expect(await entryOf(list, 'IT')).toEqual({ ...spaced, note: 'ours' })
+  })
+})
+
 describe('with four eyes', () => {
   const roles = ['policy_editor', 'compliance_officer'] as const
   async function people() {
@@ -222,7 +265,7 @@ describe('with four eyes', () => {
     const rules = [{ action: 'overlay', approvers: 1, role: 'compliance_officer' }]
     await w.call('PUT /tenant/approval-policy', { token: await w.token({ tenant_id }), body: { rules } })
     const person = () => w.token({ tenant_id, roles, principal: `user:${uuidv7()}` })
-    return { author: await person(), checker: await person() }
+    return { tenant_id, author: await person(), checker: await person() }
   }
   const approve = (cr_id: string, token: string) =>
     w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })
@@ -257,6 +300,23 @@ describe('with four eyes', () => {
     const approved = await approve(deleted, checker)
     expect([approved.status, approved.json.code]).toEqual([200, undefined])
     expect(await entryOf(list, 'DE', author)).toEqual({ ...de, score: 20 })
+    const said = await w.call(`GET /reference-data/datasets/${list.list_key}/activations`, { token: author })
+    expect(said.json.items[0]).toMatchObject({ kind: 'overlay-removed', reason: 'enough', cr_id: deleted })
+  })
+
+  test('the query of a request is bound like the rest of it', async () => {
+    const list = await shared('tighten_only')
+    const { tenant_id, author, checker } = await people()
+    await approve((await w.call(`PUT ${path(list)}`, { token: author, body: order })).json.cr_id, checker)
+    const { json } = await w.call(`DELETE ${path(list)}?reason=enough`, { token: author })
+    expect(json).toMatchObject({ operation: 'deleteOverlay', query: { reason: 'enough' }, body: null })
+    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run(`update app.change_request set query = '{"reason":"other"}' where tenant_id = $1 and cr_id = $2`, [
+        tenant_id,
+        json.cr_id,
+      ]),
+    )
+    expect((await approve(json.cr_id, checker)).json.code).toBe('approval_void')
   })
 
   test('a proposal is void once the base it was checked against has moved', async () => {

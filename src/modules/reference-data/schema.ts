@@ -57,7 +57,7 @@ export const Difference = closed(
 
 export const Gate = closed(
   {
-    gate: oneOf(['guard', 'overlay-conflict', 'stale-base', 'frozen', 'referenced-by', 'impact']),
+    gate: oneOf(['guard', 'overlay-conflict', 'stale-base', 'frozen', 'referenced-by', 'proof', 'impact']),
     detail: text(1000),
     overridable: Type.Boolean({ description: 'Whether an override with a reason is taken.' }),
     facts: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),

@@ -83,8 +83,10 @@ function converter(rules: ValueRules, shared: MappingRules): Convert {
   nulls.add('')
   const read = readers[rules.kind ?? 'text'](rules)
   return (given) => {
-    const value = trim ? given.trim() : given
-    return nulls.has(value) ? undefined : read(value)
+    const trimmed = given.trim()
+    const value = trim ? trimmed : given
+    // A blank cell holds no value even where white space is kept: it would be an empty text, which no table can mean.
+    return trimmed === '' || nulls.has(value) ? undefined : read(value)
   }
 }
 

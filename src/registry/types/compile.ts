@@ -88,13 +88,16 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
     const [name] = steps
     return steps.length === 1 ? (entry) => entry[name as string] : (entry) => valueAt(entry, steps)
   })
-  const refuse = (code: string, message: string): never => {
-    throw new KeyRefused({ code, pointer: pointers.length === 1 ? (pointers[0] as string) : '', message })
+  const whole = pointers.length === 1 ? (pointers[0] as string) : ''
+  const refuse = (code: string, message: string, pointer = whole): never => {
+    throw new KeyRefused({ code, pointer, message })
   }
-  const textOf = (value: unknown): string => {
+  const titles = pointers.map((pointer) => titleOf(pointer, definition.fields))
+  const textOf = (value: unknown, part: number): string => {
     if (typeof value === 'string') return value
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-    return refuse('key_missing', `The entry has no key: ${pointers.join(', ')} must be text, a number, true or false.`)
+    const message = `${titles[part]} belongs to the key and must be text, a number, true or false.`
+    return refuse('key_missing', message, pointers[part] as string)
   }
   const bounded = (key: string): string => {
     // A UTF-16 unit takes three bytes at most, so short keys need no counting.
@@ -104,13 +107,22 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
         `The key of an entry may have ${MAX_KEY_BYTES} bytes; this one has ${Buffer.byteLength(key)}.`,
       )
     }
-    return key === ''
-      ? refuse('key_empty', `${titleOf(pointers[0] as string, definition.fields)} is the key and must not be empty.`)
-      : key
+    return key
   }
+  const roles = pointers.length === 1 ? 'is the key' : 'are the key'
+  const refuseEmpty = () => refuse('key_empty', `${titles.join(' and ')} ${roles} and must not be empty.`)
   const [only] = parts
-  if (parts.length === 1 && only) return (entry) => bounded(textOf(only(entry)))
-  return (entry) => bounded(parts.map((part) => escapePart(textOf(part(entry)))).join('|'))
+  if (parts.length === 1 && only) {
+    return (entry) => {
+      const key = textOf(only(entry), 0)
+      return key === '' ? refuseEmpty() : bounded(key)
+    }
+  }
+  return (entry) => {
+    const texts = parts.map((part, index) => textOf(part(entry), index))
+    // Publishers do leave one part of several empty, and mean it; an entry without any has no key.
+    return texts.every((text) => text === '') ? refuseEmpty() : bounded(texts.map(escapePart).join('|'))
+  }
 }
 
 /** With the separator escaped, different parts never make the same key. */

@@ -1,5 +1,6 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
 import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
@@ -16,6 +17,38 @@ import {
   updateRevoked,
 } from './queries.ts'
 
+/** What is about to change, as the modules that stand on the registry are asked about it; the name of their review. */
+export const IN_FORCE = 'in-force'
+export interface InForceChange {
+  readonly family: Family
+  readonly list_key: string
+  /** NULL: at once. */
+  readonly effective_from: string | null
+}
+
+/**
+ * Makes the change between two questions to every module that reviews such changes: what stands before, and what is in the
+ * way afterwards. All gates are answered together, and any of them undoes the transaction.
+ */
+export async function reviewed<T>(
+  tx: Tx,
+  kernel: Kernel | null,
+  change: InForceChange,
+  gates: readonly Gate[],
+  make: () => Promise<T>,
+): Promise<T> {
+  // Always the list before what reviewers lock: whoever comes from elsewhere must not meet us in the other order.
+  await lockActivations(tx, change.family, change.list_key)
+  const reviews = kernel?.modules.flatMap(({ reviews: offered }) => offered?.[IN_FORCE] ?? []) ?? []
+  const answers: (() => Promise<readonly unknown[]>)[] = []
+  for (const review of reviews) answers.push(await review(kernel as Kernel, tx, change))
+  const made = await make()
+  const closed = [...gates]
+  for (const answer of answers) closed.push(...((await answer()) as readonly Gate[]))
+  if (closed.length > 0) closeGates(closed)
+  return made
+}
+
 export interface ActivationRequest {
   readonly list_key: string
   readonly version: number
@@ -25,22 +58,29 @@ export interface ActivationRequest {
   readonly cr_id?: string | undefined
 }
 
+/** Without a kernel nobody else is asked: what all tenants share is seeded and kept by the operator. */
 export async function activate(
   tx: Tx,
   request: ActivationRequest,
   kind: 'activate' | 'rollback' | 'seed' = 'activate',
   family: Family = 'list',
+  kernel: Kernel | null = null,
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
   const dataset = found(await findDataset(tx, request.list_key, family))
   if (dataset.tenant_id !== tx.tenant_id) {
-    fail('transition_not_allowed', `${request.list_key} is a shared list: pin a version of it, or make an overlay.`)
+    fail(
+      'transition_not_allowed',
+      family === 'list'
+        ? `${request.list_key} is a shared list: pin a version of it, or make an overlay.`
+        : `${request.list_key} is shared by all tenants: create one of your own with this key to depart from it.`,
+    )
   }
   await expectVersionFree(tx, dataset, request.version)
-  const gates = await gatesOf(tx, dataset, request)
-  if (gates.length > 0) closeGates(gates)
-  return found(
-    await insertActivation(tx, {
+  const effective_from = request.effective_from ?? null
+  const change = { family, list_key: request.list_key, effective_from }
+  const made = await reviewed(tx, kernel, change, await gatesOf(tx, dataset, request), () =>
+    insertActivation(tx, {
       activation_id: uuidv7(),
       family,
       list_key: request.list_key,
@@ -49,12 +89,13 @@ export async function activate(
       dataset_tenant_id: dataset.tenant_id,
       dataset_id: dataset.dataset_id,
       version: request.version,
-      effective_from: request.effective_from ?? null,
+      effective_from,
       expires_at: null,
       reason: request.reason,
       cr_id: request.cr_id ?? null,
     }),
   )
+  return found(made)
 }
 
 async function expectVersionFree(tx: Tx, dataset: DatasetRow, number: number): Promise<void> {
@@ -96,6 +137,7 @@ export async function rollBack(
   tx: Tx,
   request: RollbackRequest,
   family: Family = 'list',
+  kernel: Kernel | null = null,
 ): Promise<{ activation: ActivationRow; revoked: ActivationRow[] }> {
   await lockActivations(tx, family, request.list_key)
   const current = await findInForce(tx, family, request.list_key, 'base')
@@ -114,7 +156,7 @@ export async function rollBack(
       if (gone) revoked.push(gone)
     }
   }
-  const activation = await activate(tx, { ...request, version: to }, 'rollback', family)
+  const activation = await activate(tx, { ...request, version: to }, 'rollback', family, kernel)
   return { activation, revoked }
 }
 
@@ -130,6 +172,7 @@ export async function pin(
     expires_at?: string | null | undefined
     cr_id?: string | undefined
   },
+  kernel: Kernel | null = null,
 ): Promise<ActivationRow> {
   await lockActivations(tx, 'list', request.list_key)
   const shared = found(await findSharedDataset(tx, request.list_key))
@@ -143,8 +186,9 @@ export async function pin(
       ends ? `A pin of this list ends within ${PIN_DAYS} days.` : 'The pin would end before it begins.',
     )
   }
-  return found(
-    await insertActivation(tx, {
+  const effective_from = request.effective_from ?? null
+  const made = await reviewed(tx, kernel, { family: 'list', list_key: request.list_key, effective_from }, [], () =>
+    insertActivation(tx, {
       activation_id: uuidv7(),
       family: 'list',
       list_key: request.list_key,
@@ -153,23 +197,30 @@ export async function pin(
       dataset_tenant_id: shared.tenant_id,
       dataset_id: shared.dataset_id,
       version: request.version,
-      effective_from: request.effective_from ?? null,
+      effective_from,
       expires_at: request.expires_at ?? null,
       reason: request.reason,
       cr_id: request.cr_id ?? null,
     }),
   )
+  return found(made)
 }
 
-export async function unpin(tx: Tx, list_key: string, reason: string, cr_id?: string): Promise<ActivationRow> {
+export async function unpin(
+  tx: Tx,
+  list_key: string,
+  reason: string,
+  cr_id?: string,
+  kernel: Kernel | null = null,
+): Promise<ActivationRow> {
   await lockActivations(tx, 'list', list_key)
   const current = await findInForce(tx, 'list', list_key, 'base')
   if (current?.kind !== 'pin') {
     found(await findDataset(tx, list_key))
     return fail('transition_not_allowed', `${list_key} is not pinned.`)
   }
-  return found(
-    await insertActivation(tx, {
+  const made = await reviewed(tx, kernel, { family: 'list', list_key, effective_from: null }, [], () =>
+    insertActivation(tx, {
       activation_id: uuidv7(),
       family: 'list',
       list_key,
@@ -184,4 +235,5 @@ export async function unpin(tx: Tx, list_key: string, reason: string, cr_id?: st
       cr_id: cr_id ?? null,
     }),
   )
+  return found(made)
 }

@@ -85,10 +85,11 @@ export const listActivations = (
     [of.tenant_id, of.family, of.list_key, after?.[0] ?? null, count],
   )
 
-export const findActivation = (tx: Tx, list_key: string, activation_id: string) =>
+export const findActivation = (tx: Tx, family: Family, list_key: string, activation_id: string) =>
   tx.find<ActivationRow>(
-    `select ${columns} from app.activation where tenant_id = $1 and list_key = $2 and activation_id = $3`,
-    [tx.tenant_id, list_key, activation_id],
+    `select ${columns} from app.activation
+      where tenant_id = $1 and family = $2 and list_key = $3 and activation_id = $4`,
+    [tx.tenant_id, family, list_key, activation_id],
   )
 
 /** Scheduled and not yet in force. */

@@ -78,9 +78,10 @@ export const activationRoutes: readonly Route[] = [
     governed: { action: 'activation', head: headOfList },
     location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, audit, request }) => {
+  }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await findInForce(tx, 'list', params.list_key, 'base')
-    const made = await activate(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    const order = { list_key: params.list_key, ...body, cr_id: request.approves }
+    const made = await activate(tx, order, 'activate', 'list', kernel)
     audit.configuration(
       { version: before?.version ?? null },
       { version: made.version, effective_from: made.effective_from, reason: made.reason },
@@ -123,9 +124,10 @@ export const activationRoutes: readonly Route[] = [
       unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
     },
     problems: ['not_found', 'nothing_in_force', 'gates_closed', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, audit, request }) => {
+  }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await findInForce(tx, 'list', params.list_key, 'base')
-    const { activation, revoked } = await rollBack(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    const order = { list_key: params.list_key, ...body, cr_id: request.approves }
+    const { activation, revoked } = await rollBack(tx, order, 'list', kernel)
     audit.configuration(
       { version: before?.version ?? null },
       {
@@ -146,9 +148,9 @@ export const activationRoutes: readonly Route[] = [
     body: PinOrder,
     reply: [201, Activation],
     governed: { action: 'activation', head: headOfList },
-    problems: ['not_found', 'transition_not_allowed', 'conflict'],
-  }).handle(async ({ tx, params, body, audit, request }) => {
-    const made = await pin(tx, { list_key: params.list_key, ...body, cr_id: request.approves })
+    problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed'],
+  }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+    const made = await pin(tx, { list_key: params.list_key, ...body, cr_id: request.approves }, kernel)
     audit.configuration(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
     return shown(made)
   }),
@@ -162,9 +164,9 @@ export const activationRoutes: readonly Route[] = [
     body: ReasonBody,
     reply: [201, Activation],
     governed: { action: 'activation', head: headOfList },
-    problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, request }) =>
-    shown(await unpin(tx, params.list_key, body.reason, request.approves)),
+    problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
+  }).handle(async ({ tx, params, body, request, kernel }) =>
+    shown(await unpin(tx, params.list_key, body.reason, request.approves, kernel)),
   ),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/activations/:activation_id', {
@@ -178,7 +180,7 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, query, audit }) => {
     await lockActivations(tx, 'list', params.list_key)
-    const activation = found(await findActivation(tx, params.list_key, params.activation_id))
+    const activation = found(await findActivation(tx, 'list', params.list_key, params.activation_id))
     if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
     if (Date.parse(activation.effective_from) <= Date.now()) {
       fail('transition_not_allowed', 'It is in force already; roll back instead.')

@@ -172,10 +172,11 @@ export const listDatasets = (
   filter: { origin: string | null; state: string | null; type_key: string | null; key_prefix: string | null },
   after: Position,
   count: number,
+  family: Family = 'list',
 ) =>
   tx.query<DatasetViewRow>(
     `select ${view} from ${viewed}
-      where d.tenant_id in ($1, app.system_tenant()) and d.family = 'list' and d.role = 'base'
+      where d.tenant_id in ($1, app.system_tenant()) and d.family = $9 and d.role = 'base'
         and ($2::text is null or (d.tenant_id = $1) = ($2 = 'own')) and ($3::text is null or d.state = $3)
         and ($4::text is null or d.type_key = $4)
         and ($5::text is null or (d.list_key collate "C" >= $5 and d.list_key collate "C" < $5 || '~'))
@@ -190,25 +191,26 @@ export const listDatasets = (
       after?.[0] ?? null,
       after?.[1] ?? null,
       count,
+      family,
     ],
   )
 
-export const findDatasetView = (tx: Tx, list_key: string) =>
+export const findDatasetView = (tx: Tx, list_key: string, family: Family = 'list') =>
   tx.find<DatasetViewRow>(
     `select ${view} from ${viewed}
-      where d.tenant_id in ($1, app.system_tenant()) and d.family = 'list' and d.list_key = $2 and d.role = 'base'
+      where d.tenant_id in ($1, app.system_tenant()) and d.family = $3 and d.list_key = $2 and d.role = 'base'
       order by (d.tenant_id = $1) desc limit 1`,
-    [tx.tenant_id, list_key],
+    [tx.tenant_id, list_key, family],
   )
 
 export interface DependentRow {
-  readonly kind: 'overlay' | 'pin'
+  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule'
   readonly key: string
   readonly version: number | null
   readonly detail: string
 }
 
-/** What of this tenant stands on the list. Definitions that read it are asked for separately. */
+/** What of this tenant stands on the list: its own changes to it, and the definitions in force that read it. */
 export const listDependents = (tx: Tx, list_key: string) =>
   tx.query<DependentRow>(
     `select case when r.overlay_version is not null then 'overlay' else 'pin' end as kind, r.list_key as key,
@@ -216,6 +218,15 @@ export const listDependents = (tx: Tx, list_key: string) =>
             case when r.overlay_version is not null then 'The overlay in force is laid over this list.'
                  else 'The list is pinned to this version.' end as detail
        from app.resolve_lists('list', array[$1::text], statement_timestamp(), null) r
-      where r.overlay_version is not null or r.via = 'tenant-pin'`,
-    [list_key],
+      where r.overlay_version is not null or r.via = 'tenant-pin'
+      union all
+     select d.family, d.list_key, r.version,
+            case when d.tenant_id = $2 then 'The version in force reads this list.'
+                 else 'The version in force, shared by all tenants, reads this list.' end
+       from app.definition_reference f join app.dataset d on d.tenant_id = f.tenant_id and d.dataset_id = f.dataset_id
+      cross join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
+      where f.tenant_id in ($2, app.system_tenant()) and f.list_key = $1
+        and r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id and r.version = f.version
+      order by 1, 2`,
+    [list_key, tx.tenant_id],
   )

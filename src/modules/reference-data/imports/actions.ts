@@ -114,8 +114,11 @@ export interface ImportRun {
   onProgress(rows: number): Promise<void>
 }
 
-/** Up to here a whole import is held in memory, so that no transaction is open while it is read and checked. */
-const HELD_BYTES = 8 * 1024 * 1024
+/**
+ * Up to here a whole import is held in memory, so that no transaction is open while it is read and checked. Little, because the
+ * database stands still until then.
+ */
+const HELD_BYTES = 2 * 1024 * 1024
 
 /**
  * Reads as much as may be held, then stages it, and the rest as it comes, in the transaction that `publish` is given.

@@ -49,6 +49,9 @@ const shownImport = (row: ImportRow) => ({
   job_id: row.job_id,
   adapter_key: row.adapter_key,
   adapter_version: row.adapter_version,
+  upload_id: row.upload_id,
+  // A canary was never ordered.
+  order: 'strict' in row.order_text ? ({ options: row.options, ...row.order_text } as never) : null,
   source: row.source,
   progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
   counts: Object.keys(row.counts).length === 0 ? null : (row.counts as never),

@@ -103,6 +103,19 @@ export const ImportOrderBody = closed({
   override_guards: Type.Optional(Override),
 })
 
+/** Enough to order the same import again, with or without its guards overridden. */
+const OrderView = closed({
+  options: Options,
+  strict: Type.Boolean(),
+  drop: Pointers,
+  hash: Pointers,
+  label: nullable(Label),
+  note: nullable(text(2000)),
+  expected_head: nullable(ExpectedHead),
+  on_unchanged: oneOf(['publish', 'skip']),
+  override: nullable(closed({ by: text(200), reason: text(2000) })),
+})
+
 export const importStates = [
   'queued',
   'running',
@@ -121,6 +134,8 @@ export const ImportView = closed(
     job_id: nullable(Id()),
     adapter_key: Slug(),
     adapter_version: VersionNumber,
+    upload_id: nullable(Id()),
+    order: nullable(OrderView),
     source: closed({ file_name: nullable(text(500)), size_bytes: Count, sha256: nullable(Sha256) }),
     progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
     counts: nullable(closed({ rows: Count, accepted: Count, rejected: Count, data_bytes: Count })),

@@ -6,13 +6,20 @@ import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
-import { applyOverlay, conflictOf, type OverlayEntry, policyFault } from '../../../registry/overlay.ts'
+import {
+  applyOverlay,
+  type ConflictKind,
+  conflictOf,
+  layOver,
+  type OverlayEntry,
+  policyFault,
+} from '../../../registry/overlay.ts'
 import { type ActivationRow, insertActivation, lockActivations } from '../activations/queries.ts'
 import { type DatasetRow, findOverlay, findSharedDataset, insertDataset } from '../datasets/queries.ts'
 import { definitionOf } from '../imports/actions.ts'
 import { expectInForce, lookUp, type Pointer, readOverlay } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
-import { failUnusable, typeRunner } from '../types/actions.ts'
+import { baseTypeOf, failUnusable, typeRunner } from '../types/actions.ts'
 import { findTypeVersion, type TypeRow } from '../types/queries.ts'
 import { publishStaged, stageRows } from '../versions/actions.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
@@ -101,6 +108,18 @@ export async function expectSound(
   }
 }
 
+/** The base may have moved between the check and the transaction; nothing is published that it would not take. */
+export function expectStillSound(laid: readonly Laid[], { shared, type }: { shared: DatasetRow; type: TypeRow }): void {
+  laid.forEach(({ change, base }, index) => {
+    const { refusal } = layOver(base, change, shared.overlay_policy, baseTypeOf(type))
+    if (!refusal) return
+    fail('type_violation', {
+      detail: 'The shared list has moved meanwhile.',
+      errors: [{ in: 'body', pointer: `#/entries/${index}`, detail: refusal.detail }],
+    })
+  })
+}
+
 /** Publishes the overlay and puts it in force, in one transaction. */
 export async function publishOverlay(
   tx: Tx,
@@ -163,7 +182,7 @@ export async function publishOverlay(
 
 export interface Conflict {
   readonly key: string
-  readonly kind: 'changed-under-patch' | 'removed' | 'redundant' | 'policy-violating'
+  readonly kind: ConflictKind
   readonly detail: string
   readonly base: Entry | null
   readonly ours: Entry | null
@@ -182,20 +201,14 @@ export async function examine(kernel: Kernel, tx: Tx, list_key: string) {
   const keys = changes.map(({ key }) => key)
   const now = await lookUp(kernel, tx, base, keys)
   const then = await entriesThen(kernel, tx, base, version, keys)
-  const laid = changes.map((change) => ({
-    change,
-    base: now.get(change.key),
-    effective: applyOverlay(now.get(change.key), change),
-  }))
-  const conflicts = laid.flatMap(({ change, base: theirs, effective }): Conflict[] => {
-    const conflict = conflictOf(
-      change,
-      { base: theirs, base_hash: hashOf(theirs) },
-      shared.overlay_policy,
-      type.definition,
-    )
+  const laid = changes.map((change) => {
+    const theirs = now.get(change.key)
+    return { change, base: theirs, ...layOver(theirs, change, shared.overlay_policy, baseTypeOf(type)) }
+  })
+  const conflicts = laid.flatMap(({ change, base: theirs, ...made }): Conflict[] => {
+    const conflict = conflictOf(change, { base: theirs, base_hash: hashOf(theirs) }, made)
     if (!conflict) return []
-    return [{ ...conflict, base: then.get(change.key) ?? null, ours: effective ?? null, theirs: theirs ?? null }]
+    return [{ ...conflict, base: then.get(change.key) ?? null, ours: made.effective ?? null, theirs: theirs ?? null }]
   })
   return { shared, base, type, version, laid, conflicts }
 }

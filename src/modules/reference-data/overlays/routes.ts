@@ -5,13 +5,23 @@ import { fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { OverlayEntry } from '../../../registry/overlay.ts'
+import { reviewed } from '../activations/actions.ts'
 import { findInForce, insertActivation, lockActivations } from '../activations/queries.ts'
 import { RevokeQuery } from '../activations/schema.ts'
 import { findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { shown as shownList } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
 import { ListKeyParams } from '../schema.ts'
-import { baseOf, type Conflict, examine, expectSound, layAll, type Operation, publishOverlay } from './actions.ts'
+import {
+  baseOf,
+  type Conflict,
+  examine,
+  expectSound,
+  expectStillSound,
+  layAll,
+  type Operation,
+  publishOverlay,
+} from './actions.ts'
 import { OverlayOrder, OverlayView, RebaseOrder, RebaseReply } from './schema.ts'
 
 /** A proposal was checked against the base as it was, so it is bound to that as well. */
@@ -50,6 +60,9 @@ async function view(kernel: Parameters<typeof examine>[0], tx: Tx, list_key: str
   }
 }
 
+/** An overlay changes what is in force of its list, without a schedule. */
+const atOnce = (list_key: string) => ({ family: 'list' as const, list_key, effective_from: null })
+
 export const overlayRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/overlay', {
     id: 'getOverlay',
@@ -72,7 +85,14 @@ export const overlayRoutes = [
     body: OverlayOrder,
     reply: [200, OverlayView],
     governed: { action: 'overlay', head: headOfOverlay },
-    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'type_violation', 'content_corrupt'],
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'transition_not_allowed',
+      'type_violation',
+      'gates_closed',
+      'content_corrupt',
+    ],
     before: async ({ params, body, kernel, actor }) => {
       const operations = body.entries as Operation[]
       const { laid, ground } = await kernel.transactions.read(
@@ -87,12 +107,11 @@ export const overlayRoutes = [
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
     const ground = await baseOf(tx, params.list_key)
     const laid = await layAll(kernel, tx, ground.base, body.entries as Operation[])
-    const { version } = await publishOverlay(
-      tx,
-      params.list_key,
-      laid.map(({ change }) => change),
-      ground,
-      { mode: body.mode ?? 'follow', origin: 'overlay', reason: body.reason, cr_id: request.approves },
+    expectStillSound(laid, ground)
+    const changes = laid.map(({ change }) => change)
+    const how = { mode: body.mode ?? 'follow', origin: 'overlay' as const, reason: body.reason }
+    const { version } = await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
+      publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.approves }),
     )
     audit.configuration(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
     return view(kernel, tx, params.list_key)
@@ -107,27 +126,28 @@ export const overlayRoutes = [
     query: RevokeQuery,
     reply: [204, null],
     governed: { action: 'overlay', head: headOfOverlay },
-    problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, query, request }) => {
+    problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
+  }).handle(async ({ tx, params, query, request, kernel }) => {
     await lockActivations(tx, 'list', params.list_key)
     const current = await findInForce(tx, 'list', params.list_key, 'overlay')
     if (!current) return fail('not_found')
     if (current.version === null) return fail('transition_not_allowed', 'There is no overlay in force.')
-    await insertActivation(tx, {
-      activation_id: uuidv7(),
-      family: 'list',
-      list_key: params.list_key,
-      layer: 'overlay',
-      kind: 'overlay-removed',
-      dataset_tenant_id: null,
-      dataset_id: null,
-      version: null,
-      effective_from: null,
-      expires_at: null,
-      // An approved request is executed without its query.
-      reason: query?.reason ?? 'Returned to the shared list.',
-      cr_id: request.approves ?? null,
-    })
+    await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
+      insertActivation(tx, {
+        activation_id: uuidv7(),
+        family: 'list',
+        list_key: params.list_key,
+        layer: 'overlay',
+        kind: 'overlay-removed',
+        dataset_tenant_id: null,
+        dataset_id: null,
+        version: null,
+        effective_from: null,
+        expires_at: null,
+        reason: query.reason ?? 'Returned to the shared list.',
+        cr_id: request.approves ?? null,
+      }),
+    )
     return undefined
   }),
 
@@ -152,8 +172,9 @@ export const overlayRoutes = [
     const byKey = new Map(conflicts.map((conflict) => [conflict.key, conflict]))
     const dropped = conflicts.filter(({ kind }) => kind === 'redundant').map(({ key }) => key)
     const merges = new Set(laid.filter(({ change }) => change.op === 'merge').map(({ change }) => change.key))
-    // Ours cannot be kept where the policy forbids it, nor where nothing is left to merge it into.
-    const yields = ({ key, kind }: Conflict) => kind === 'policy-violating' || (kind === 'removed' && merges.has(key))
+    // Ours cannot be kept where the policy or the type forbids it, nor where nothing is left to merge it into.
+    const yields = ({ key, kind }: Conflict) =>
+      kind === 'policy-violating' || kind === 'invalid' || (kind === 'removed' && merges.has(key))
     const open = conflicts.filter(
       (conflict) =>
         conflict.kind !== 'redundant' &&
@@ -183,12 +204,14 @@ export const overlayRoutes = [
       return fail('transition_not_allowed', 'Nothing of the overlay would be left; delete it instead.')
     }
     const changes: OverlayEntry[] = (await layAll(kernel, tx, ground.base, kept)).map(({ change }) => change)
-    const made = await publishOverlay(tx, params.list_key, changes, ground, {
-      mode: version.base_version === null ? 'follow' : 'pinned',
-      origin: 'rebase',
-      reason: body.reason ?? 'Rebased.',
-      cr_id: request.approves,
-    })
+    const made = await reviewed(tx, kernel, atOnce(params.list_key), [], () =>
+      publishOverlay(tx, params.list_key, changes, ground, {
+        mode: version.base_version === null ? 'follow' : 'pinned',
+        origin: 'rebase',
+        reason: body.reason ?? 'Rebased.',
+        cr_id: request.approves,
+      }),
+    )
     audit.configuration(
       { overlay: version.version },
       { overlay: made.version.version, base_version: ground.base.version },

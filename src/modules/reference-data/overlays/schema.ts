@@ -24,7 +24,9 @@ export const OverlayOrder = closed({
 const Conflict = closed(
   {
     key: text(500),
-    kind: oneOf(['changed-under-patch', 'removed', 'redundant', 'policy-violating']),
+    kind: oneOf(['changed-under-patch', 'removed', 'redundant', 'policy-violating', 'invalid'], {
+      description: 'invalid: on the shared entry as it is now, the change gives an entry the type does not take.',
+    }),
     detail: text(1000),
     base: nullable(EntryValue),
     ours: nullable(EntryValue),

@@ -12,12 +12,24 @@ import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
-import { applyOverlay, type OverlayEntry, policyFault } from '../../../registry/overlay.ts'
+import { type BaseType, layOver, type OverlayEntry } from '../../../registry/overlay.ts'
 import type { Family } from '../datasets/queries.ts'
+import { recall, remember } from '../memory/actions.ts'
+import { baseTypeOf } from '../types/actions.ts'
 import { findTypeVersion } from '../types/queries.ts'
 import { contentHashOf, entryOf } from '../versions/actions.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
-import { insertReceipt, lockActivationsShared, type PointerRow, type ReceiptRow, resolveLists } from './queries.ts'
+import {
+  type ContentRow,
+  insertReceipt,
+  listPinned,
+  lockActivationsShared,
+  type Pinned,
+  type PointerRow,
+  type ReceiptRow,
+  resolveDefinition,
+  resolveLists,
+} from './queries.ts'
 
 export interface Clocks {
   readonly valid_at?: string | undefined
@@ -33,8 +45,15 @@ const RECENT_MS = 60_000
 /** Pointer rows whose version is there; the others have been refused. */
 export type Pointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
 
-interface Content {
-  readonly entries: ReadonlyMap<string, { readonly entry: Entry; readonly hash: string }>
+/** The part of a pointer that names content: all that reading it needs. */
+export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
+
+export interface HashedEntry {
+  readonly entry: Entry
+  readonly hash: string
+}
+export interface Content {
+  readonly entries: ReadonlyMap<string, HashedEntry>
   readonly bytes: number
 }
 const caches = new WeakMap<Kernel, LRUCache<string, Content>>()
@@ -81,46 +100,112 @@ export async function resolve(
   return expectInForce(rows, keys)
 }
 
+/**
+ * A definition and those of the lists that are in force, of one instant. The definition must be in force; a list that is
+ * not is left out, since only the definition found here says whether it is read at all. Without a kernel nothing is recalled
+ * or remembered: a transaction that changes what is in force sees what may be undone.
+ */
+export async function resolveWithLists(
+  kernel: Kernel | null,
+  tx: Tx,
+  definition: { family: Family; key: string },
+  list_keys: readonly string[],
+  clocks: Clocks,
+): Promise<{ definition: Pointer; lists: Map<string, Pointer> }> {
+  if (isRecent(clocks.known_at)) {
+    await lockActivationsShared(tx, definition.family, [definition.key])
+    await lockActivationsShared(tx, 'list', list_keys)
+  }
+  const memory = clocks.valid_at === undefined && clocks.known_at === undefined ? kernel : null
+  const wanted = [definition, ...list_keys.map((key) => ({ family: 'list' as const, key }))]
+  const at = { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null }
+  const recalled = memory && (await recall(memory, tx, wanted))
+  const rows = recalled ?? (await resolveDefinition(tx, definition, list_keys, at))
+  if (memory && !recalled) remember(memory, tx, rows)
+  const own = rows.filter(({ family }) => family !== 'list')
+  const lists = rows.filter((row): row is Pointer => row.family === 'list' && row.via !== null)
+  return {
+    definition: expectInForce(own, [definition.key])[0] as Pointer,
+    lists: new Map(lists.map((pointer) => [pointer.list_key, pointer])),
+  }
+}
+
+/** Those of the lists that are in force, in one statement; the others are absent. */
+export async function listsInForce(
+  tx: Tx,
+  keys: readonly string[],
+  clocks: Clocks,
+  family: Family = 'list',
+): Promise<Map<string, Pointer>> {
+  if (keys.length === 0) return new Map()
+  if (isRecent(clocks.known_at)) await lockActivationsShared(tx, family, keys)
+  const at = { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null }
+  const rows = (await resolveLists(tx, keys, at, family)).filter((row): row is Pointer => row.via !== null)
+  return new Map(rows.map((pointer) => [pointer.list_key, pointer]))
+}
+
+/** The pointers a receipt pinned; content that is no longer what was pinned is never used. */
+export async function repin(tx: Tx, pins: readonly Pinned[]): Promise<ContentPointer[]> {
+  const rows = await listPinned(tx, pins)
+  const byId = new Map(rows.map((row) => [`${row.family}:${row.list_key}`, row]))
+  return pins.map((pin) => {
+    const row = byId.get(`${pin.family ?? 'list'}:${pin.list_key}`)
+    const same = row?.content_hash === pin.content_hash && row.overlay_hash === pin.overlay_hash
+    if (!same) return fail('content_corrupt')
+    return { ...(row as ContentPointer), overlay_policy: pin.overlay_policy ?? row.overlay_policy }
+  })
+}
+
 /** Entries by key, as the tenant sees them: overlay applied, content verified against its hash. Missing keys are absent. */
 export async function lookUp(
   kernel: Kernel,
   tx: Tx,
-  pointer: Pointer,
+  pointer: ContentPointer,
   keys: readonly string[],
 ): Promise<Map<string, Entry>> {
-  const found = new Map<string, Entry>()
+  const hashed = await lookUpHashed(kernel, tx, pointer, keys)
+  return new Map([...hashed].map(([key, { entry }]) => [key, entry]))
+}
+
+/** The same with the hash of each entry. */
+export async function lookUpHashed(
+  kernel: Kernel,
+  tx: Tx,
+  pointer: ContentPointer,
+  keys: readonly string[],
+): Promise<Map<string, HashedEntry>> {
   const whole = await wholeList(kernel, tx, pointer)
   if (whole) {
-    for (const key of keys) {
-      const entry = whole.entries.get(key)
-      if (entry) found.set(key, entry.entry)
-    }
-    return found
+    return new Map(
+      keys.flatMap((key) => {
+        const entry = whole.entries.get(key)
+        return entry ? [[key, entry] as const] : []
+      }),
+    )
   }
   const of = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
   const rows = await listEntriesByKey(tx, of, keys)
   const base = new Map(rows.map((row) => [row.key, verified(row)]))
-  for (const [key, { entry }] of base) found.set(key, entry)
-  if (pointer.overlay_version !== null) {
-    const overlay = await overlayOf(kernel, tx, pointer)
-    const type = await typeOf(tx, pointer)
-    for (const key of keys) {
-      const change = overlay.get(key)
-      if (change) lay(found, key, change, pointer, type)
-    }
+  if (pointer.overlay_version === null) return base
+  const found = new Map([...base].map(([key, { entry }]) => [key, entry]))
+  const overlay = await overlayOf(kernel, tx, pointer)
+  const type = await typeOf(tx, pointer)
+  for (const key of keys) {
+    const change = overlay.get(key)
+    if (change) lay(found, key, change, pointer, type)
   }
-  return found
+  return new Map([...found].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
 }
 
 /** The whole list as the tenant sees it, or null when it is too large to be held. */
-export async function wholeList(kernel: Kernel, tx: Tx, pointer: Pointer): Promise<Content | null> {
+export async function wholeList(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Content | null> {
   if (pointer.data_bytes > WHOLE_LIST_BYTES) return null
   const cache = cacheOf(kernel)
   // What an overlay makes of a list depends on more than its content: on the policy, and on the base version it is pinned to.
   const over =
     pointer.overlay_version === null
       ? ''
-      : `:${pointer.version}:${pointer.overlay_dataset_id}:${pointer.overlay_version}:${pointer.overlay_policy}`
+      : `:${pointer.version}:${pointer.overlay_dataset_id}:${pointer.overlay_version}:${pointer.overlay_hash}:${pointer.overlay_policy}`
   const id = `${tx.tenant_id}:${pointer.dataset_id}:${pointer.content_hash}${over}`
   const known = cache.get(id)
   if (known) return known
@@ -170,7 +255,7 @@ const verified = (row: EntryRow): { entry: Entry; hash: string } => ({
 
 const overlays = new WeakMap<Kernel, LRUCache<string, ReadonlyMap<string, OverlayEntry>>>()
 
-async function overlayOf(kernel: Kernel, tx: Tx, pointer: Pointer): Promise<ReadonlyMap<string, OverlayEntry>> {
+async function overlayOf(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<ReadonlyMap<string, OverlayEntry>> {
   let cache = overlays.get(kernel)
   if (!cache) {
     cache = new LRUCache<string, ReadonlyMap<string, OverlayEntry>>({ max: 1000 })
@@ -207,23 +292,23 @@ export async function readOverlay(
   return changes
 }
 
-async function typeOf(tx: Tx, pointer: Pointer) {
+/** By which overlays of a shared list are laid. */
+export async function typeOf(tx: Tx, pointer: ContentPointer): Promise<BaseType> {
   const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
-  return (type ?? fail('internal')).definition
+  return baseTypeOf(type ?? fail('internal'))
 }
 
-/** Where the policy does not allow a change, or the pinned base is not the one in force, the base entry stands. */
+/** Where policy or type do not take a change, or the pinned base is not the one in force, the base entry stands. */
 function lay(
   entries: Map<string, Entry>,
   key: string,
   change: OverlayEntry,
-  pointer: Pointer,
-  type: Awaited<ReturnType<typeof typeOf>>,
+  pointer: ContentPointer,
+  type: BaseType,
 ): void {
   if (pointer.overlay_base_version !== null && pointer.overlay_base_version !== pointer.version) return
-  const base = entries.get(key)
-  const effective = applyOverlay(base, change)
-  if (policyFault(pointer.overlay_policy, type, base, effective) !== null) return
+  const { effective, refusal } = layOver(entries.get(key), change, pointer.overlay_policy, type)
+  if (refusal) return
   if (effective === undefined) entries.delete(key)
   else entries.set(key, effective)
 }
@@ -235,7 +320,7 @@ export async function keepReceipt(
   pointers: readonly Pointer[],
   clocks: Clocks,
 ): Promise<ReceiptRow> {
-  const manifest = canonicalJson(pointers.map(pinned).sort((a, b) => (a.list_key < b.list_key ? -1 : 1)))
+  const manifest = canonicalJson(manifestOf(pointers))
   const now = (pointers[0] as Pointer).now
   const receipt = await insertReceipt(tx, {
     receipt_id: uuidv7(),
@@ -248,7 +333,15 @@ export async function keepReceipt(
   return receipt ?? fail('internal')
 }
 
-const pinned = (pointer: Pointer) => ({
+/** What a receipt says of pointers, in the order it says it. */
+export const manifestOf = (pointers: readonly ContentPointer[]): Pinned[] =>
+  pointers.map(pinned).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+
+const placeOf = ({ family = 'list', list_key }: Pinned): string => `${list_key} ${family}`
+
+const pinned = (pointer: ContentPointer): Pinned => ({
+  // Lists are what receipts are about; anything else says what it is.
+  ...(pointer.family !== 'list' && { family: pointer.family }),
   list_key: pointer.list_key,
   via: pointer.via,
   dataset_tenant_id: pointer.dataset_tenant_id,
@@ -260,6 +353,7 @@ const pinned = (pointer: Pointer) => ({
   overlay_dataset_id: pointer.overlay_dataset_id,
   overlay_version: pointer.overlay_version,
   overlay_hash: pointer.overlay_hash,
+  ...(pointer.overlay_version !== null && { overlay_policy: pointer.overlay_policy }),
 })
 
 export const shown = (pointer: Pointer) => ({

@@ -3,6 +3,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Family } from '../datasets/queries.ts'
 
 export interface PointerRow {
+  readonly family: Family
   readonly list_key: string
   /** NULL: nothing is in force. */
   readonly via: 'tenant-own' | 'tenant-pin' | 'shared' | null
@@ -28,8 +29,34 @@ export interface PointerRow {
   readonly overlay_hash: string | null
   readonly overlay_count: number | null
   readonly overlay_base_version: number | null
+  /** How often anything was activated by the tenant, and by the operator, when this was read. */
+  readonly own_epoch: number
+  readonly shared_epoch: number
+  /** When this changes by itself, because an activation begins or ends; NULL: never. */
+  readonly until: string | null
   readonly now: string
 }
+
+/** `r` is what app.resolve_lists gives, with its family. */
+const pointersFrom = (source: string): string =>
+  `select r.family, r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,
+          v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
+          r.activation_id, d.overlay_policy, r.overlay_dataset_id, r.overlay_version, r.overlay_activation_id,
+          o.content_hash as overlay_hash, o.entry_count as overlay_count, o.base_version as overlay_base_version, statement_timestamp() as now,
+          coalesce((select epoch from app.activation_epoch where tenant_id = $1), 0) as own_epoch,
+          coalesce((select epoch from app.activation_epoch where tenant_id = (select app.system_tenant())), 0) as shared_epoch,
+          (select min(instant) from app.activation a, unnest(array[a.effective_from, a.expires_at]) instant
+            where a.tenant_id in ($1, (select app.system_tenant())) and a.family = r.family and a.list_key = r.list_key
+              and a.revoked_at is null and instant > statement_timestamp()) as until,
+          r.version is not null or exists (select 1 from app.dataset x where x.tenant_id in ($1, app.system_tenant())
+            and x.family = r.family and x.list_key = r.list_key and x.role = 'base') as known
+     from (${source}) r
+     left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
+     left join app.dataset d on d.tenant_id = r.dataset_tenant_id and d.dataset_id = r.dataset_id
+     left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version`
+
+const inForce = (family: string, keys: string): string =>
+  `select ${family} as family, l.* from app.resolve_lists(${family}, ${keys}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) l`
 
 /**
  * A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time, which takes
@@ -41,18 +68,85 @@ export const resolveLists = (
   clocks: { valid_at: string | null; known_at: string | null },
   family: Family = 'list',
 ) =>
+  tx.query<PointerRow>(pointersFrom(inForce('$2::text', keys.length === 1 ? 'array[$3::text]' : '$3::text[]')), [
+    tx.tenant_id,
+    family,
+    keys.length === 1 ? keys[0] : keys,
+    clocks.valid_at,
+    clocks.known_at,
+  ])
+
+/** A definition and the lists it reads, in one statement: versions of one instant, whatever is being activated meanwhile. */
+export const resolveDefinition = (
+  tx: Tx,
+  definition: { family: Family; key: string },
+  list_keys: readonly string[],
+  clocks: { valid_at: string | null; known_at: string | null },
+) =>
   tx.query<PointerRow>(
-    `select r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,
-            v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
-            r.activation_id, d.overlay_policy, r.overlay_dataset_id, r.overlay_version, r.overlay_activation_id,
-            o.content_hash as overlay_hash, o.entry_count as overlay_count, o.base_version as overlay_base_version, statement_timestamp() as now,
-            r.version is not null or exists (select 1 from app.dataset x where x.tenant_id in ($1, app.system_tenant())
-              and x.family = $2 and x.list_key = r.list_key and x.role = 'base') as known
-       from app.resolve_lists($2, ${keys.length === 1 ? 'array[$3::text]' : '$3::text[]'}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) r
-       left join app.dataset_version v on v.tenant_id = r.dataset_tenant_id and v.dataset_id = r.dataset_id and v.version = r.version
-       left join app.dataset d on d.tenant_id = r.dataset_tenant_id and d.dataset_id = r.dataset_id
-       left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version`,
-    [tx.tenant_id, family, keys.length === 1 ? keys[0] : keys, clocks.valid_at, clocks.known_at],
+    pointersFrom(`${inForce('$2::text', 'array[$3::text]')} union all ${inForce(`'list'`, '$6::text[]')}`),
+    [tx.tenant_id, definition.family, definition.key, clocks.valid_at, clocks.known_at, list_keys],
+  )
+
+export interface EpochRow {
+  readonly own_epoch: number
+  readonly shared_epoch: number
+  readonly now: string
+}
+
+/** Whether what was resolved before still holds: a read of two small rows, whatever the number of lists. */
+export const findEpochs = (tx: Tx) =>
+  tx.find<EpochRow>(
+    `select coalesce(max(epoch) filter (where tenant_id = $1), 0) as own_epoch,
+            coalesce(max(epoch) filter (where tenant_id <> $1), 0) as shared_epoch, statement_timestamp() as now
+       from app.activation_epoch where tenant_id in ($1, (select app.system_tenant()))`,
+    [tx.tenant_id],
+  )
+
+/** Names content exactly, and no clock: what a receipt keeps of a pointer. */
+export interface Pinned {
+  readonly family?: Family
+  readonly list_key: string
+  readonly via: string
+  readonly dataset_tenant_id: string
+  readonly dataset_id: string
+  readonly version: number
+  readonly content_hash: string
+  readonly type_key: string
+  readonly type_version: number
+  readonly overlay_dataset_id: string | null
+  readonly overlay_version: number | null
+  readonly overlay_hash: string | null
+  /** What the list allowed an overlay to do, where there is one: it may allow something else later. */
+  readonly overlay_policy?: PointerRow['overlay_policy']
+}
+
+/** Everything about a pointer that does not depend on when it was asked for. */
+export type ContentRow = Omit<
+  PointerRow,
+  | 'known'
+  | 'shadows_shared'
+  | 'effective_from'
+  | 'expires_at'
+  | 'activation_id'
+  | 'overlay_activation_id'
+  | keyof EpochRow
+  | 'until'
+>
+
+/** Versions by their numbers, as a receipt names them. What is gone is absent; hashes are compared by the caller. */
+export const listPinned = (tx: Tx, pinned: readonly Pinned[]) =>
+  tx.query<ContentRow>(
+    `select p.family, p.list_key, p.via, p.dataset_tenant_id, p.dataset_id, v.version, v.label, v.type_tenant_id, v.type_key,
+            v.type_version, v.content_hash, v.entry_count, v.data_bytes, d.overlay_policy, p.overlay_dataset_id,
+            p.overlay_version, o.content_hash as overlay_hash, o.entry_count as overlay_count,
+            o.base_version as overlay_base_version
+       from jsonb_to_recordset($2::jsonb) as p (family text, list_key text, via text, dataset_tenant_id uuid, dataset_id uuid,
+              version bigint, overlay_dataset_id uuid, overlay_version bigint)
+       join app.dataset d on d.tenant_id = p.dataset_tenant_id and d.dataset_id = p.dataset_id
+       join app.dataset_version v on v.tenant_id = p.dataset_tenant_id and v.dataset_id = p.dataset_id and v.version = p.version
+       left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = p.overlay_dataset_id and o.version = p.overlay_version`,
+    [tx.tenant_id, JSON.stringify(pinned.map((one) => ({ family: 'list', ...one })))],
   )
 
 /** Waits for activations under way, so that the answer for a `known_at` of this minute never changes afterwards. */

@@ -4,6 +4,7 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
+import { recall, remember } from '../memory/actions.ts'
 import { ListKeyParams } from '../schema.ts'
 import { expectInForce, isRecent, keepReceipt, lookUp, resolve, shown } from './actions.ts'
 import { findReceipt, type ReceiptRow, resolveLists } from './queries.ts'
@@ -39,19 +40,23 @@ export const resolveRoutes = [
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
     const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-    const ask = (tx: Tx) => resolve(tx, [params.list_key], query)
+    const keys = [params.list_key]
+    const is_now = query.valid_at === undefined && query.known_at === undefined
+    const ask = (tx: Tx) => resolve(tx, keys, query)
+    const recalled = is_now
+      ? await kernel.transactions.one(scope, (tx) => recall(kernel, tx, [{ family: 'list', key: params.list_key }]))
+      : null
     // One statement in one round trip, unless the instant asked for is so near that activations may still be under way.
-    const [pointer] = isRecent(query.known_at)
-      ? await write(ask)
-      : await kernel.transactions.one(scope, async (tx) =>
-          expectInForce(
-            await resolveLists(tx, [params.list_key], {
-              valid_at: query.valid_at ?? null,
-              known_at: query.known_at ?? null,
-            }),
-            [params.list_key],
-          ),
-        )
+    const [pointer] =
+      recalled ??
+      (isRecent(query.known_at)
+        ? await write(ask)
+        : await kernel.transactions.one(scope, async (tx) => {
+            const at = { valid_at: query.valid_at ?? null, known_at: query.known_at ?? null }
+            const rows = await resolveLists(tx, keys, at)
+            if (is_now) remember(kernel, tx, rows)
+            return expectInForce(rows, keys)
+          }))
     const found = pointer ?? fail('not_found')
     return { ...shown(found), valid_at: query.valid_at ?? found.now, known_at: query.known_at ?? null }
   }),

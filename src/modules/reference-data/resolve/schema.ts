@@ -1,5 +1,5 @@
 /** Wire contract of the resolver: which version is in force, what it says of a key, and the receipt of having asked. */
-import { closed, Id, listOf, nullable, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
 import { Clocks, EntryValue, ListKey, Resolved, resolvedLists, Sha256 } from '../schema.ts'
 
 export const ResolveQuery = closed(Clocks)
@@ -42,6 +42,7 @@ export const ReceiptReply = closed(
     ...Receipt.properties,
     lists: listOf(
       closed({
+        family: Type.Optional(oneOf(['matrix', 'rule'], { description: 'Of a definition; absent for a list.' })),
         list_key: ListKey,
         via: text(20),
         version: Type.Integer(),
@@ -50,6 +51,7 @@ export const ReceiptReply = closed(
         type_version: Type.Integer(),
         overlay_version: nullable(Type.Integer()),
         overlay_hash: nullable(Sha256),
+        overlay_policy: Type.Optional(text(20, { description: 'What the list allowed the overlay to do.' })),
       }),
       1000,
     ),

@@ -13,21 +13,29 @@ import { type CompiledType, compileType } from '../../../registry/types/compile.
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { activate } from '../activations/actions.ts'
 import { hasActivations } from '../activations/queries.ts'
-import { type DatasetRow, findSharedDataset, insertDataset, type OverlayPolicy } from '../datasets/queries.ts'
+import {
+  type DatasetRow,
+  type Family,
+  findSharedDataset,
+  insertDataset,
+  type OverlayPolicy,
+} from '../datasets/queries.ts'
 import { hashOfContent } from '../types/actions.ts'
 import { findType, insertType, type TypeRow } from '../types/queries.ts'
 import { publishStaged, stageRows } from '../versions/actions.ts'
 import type { GuardSettings } from '../versions/rules.ts'
 import { insertLedger, insertOperatorEvent, listSeedHashes } from './queries.ts'
 
-interface SeedVersion {
+export interface SeedVersion {
   readonly label: string
   readonly note?: string
   readonly effective_from?: string
   readonly source?: Record<string, unknown>
   readonly entries: readonly Record<string, unknown>[]
 }
-interface SeedList {
+export interface SeedList {
+  /** A list unless it says otherwise. */
+  readonly family?: Family
   readonly list_key: string
   readonly type_key: string
   readonly title: string
@@ -46,7 +54,8 @@ export interface RegistrySeeds {
   readonly lists: readonly SeedList[]
 }
 
-function readFolder<T>(folder: string): T[] {
+/** Every JSON file of a folder, in the order of their names. */
+export function readFolder<T>(folder: string): T[] {
   if (!fs.existsSync(folder)) return []
   return fs
     .readdirSync(folder)
@@ -62,11 +71,20 @@ export const readRegistrySeeds = (folder: string): RegistrySeeds => ({
 
 const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 
-/** Says what it did, list by list; nothing when everything was there. */
-export async function seedRegistry(tx: Tx, seeds: RegistrySeeds, onStep: (text: string) => void): Promise<void> {
+/** What a seed became. */
+export interface Seeded {
+  readonly dataset: DatasetRow
+  readonly seed: SeedVersion
+  readonly version: number
+}
+
+/** Says what it did, list by list, and gives the versions it made; nothing when everything was there. */
+export async function seedRegistry(tx: Tx, seeds: RegistrySeeds, onStep: (text: string) => void): Promise<Seeded[]> {
   const done = new Set((await listSeedHashes(tx)).map(({ subject, seed_hash }) => `${subject} ${seed_hash}`))
   for (const seed of seeds.types) await seedType(tx, seed, done, onStep)
-  for (const seed of seeds.lists) await seedList(tx, seed, done, onStep)
+  const seeded: Seeded[] = []
+  for (const seed of seeds.lists) seeded.push(...(await seedList(tx, seed, done, onStep)))
+  return seeded
 }
 
 async function seedType(
@@ -92,39 +110,42 @@ async function seedList(
   seed: SeedList,
   done: ReadonlySet<string>,
   onStep: (text: string) => void,
-): Promise<void> {
-  const subject = `list:${seed.list_key}`
+): Promise<Seeded[]> {
+  const { versions: _, family = 'list', list_key, type_key, ...settings } = seed
+  const subject = `${family}:${list_key}`
   const fresh = seed.versions.map((version) => ({ version, seed_hash: hashOf(version.entries) }))
   const missing = fresh.filter(({ seed_hash }) => !done.has(`${subject} ${seed_hash}`))
-  if (missing.length === 0) return
-  const type = await findType(tx, seed.type_key)
-  if (!type) throw new Error(`the seed ${seed.list_key} names the unknown type ${seed.type_key}`)
+  if (missing.length === 0) return []
+  const type = await findType(tx, type_key)
+  if (!type) throw new Error(`the seed ${list_key} names the unknown type ${type_key}`)
   const compiled = compileType({
     type_key: type.type_key,
     type_version: type.type_version,
     ...type.definition,
   } as TypeDefinition)
-  const { versions: _, list_key, type_key, ...settings } = seed
   const dataset =
-    (await findSharedDataset(tx, list_key)) ??
+    (await findSharedDataset(tx, list_key, family)) ??
     ((await insertDataset(tx, {
       ...settings,
       dataset_id: uuidv7(),
-      family: 'list',
+      family,
       list_key,
       role: 'base',
       type_tenant_id: type.tenant_id,
       type_key,
     })) as DatasetRow)
   // A deployment never changes policy: what was in force stays, and the operator activates the new version like any other.
-  const first = !(await hasActivations(tx, 'list', list_key))
+  const first = !(await hasActivations(tx, family, list_key))
+  const seeded: Seeded[] = []
   for (const { version, seed_hash } of missing) {
     const number = await publishSeed(tx, dataset, type, compiled, version, seed_hash)
-    if (first) await activateSeed(tx, list_key, number, version)
+    if (first) await activateSeed(tx, dataset, number, version)
     await insertLedger(tx, { subject, seed_hash, version: number, outcome: first ? 'activated' : 'pending' })
     await record(tx, 'seedList', subject, { version: number, seed_hash, activated: first })
-    onStep(`list ${list_key} version ${number}${first ? '' : ', pending'}`)
+    onStep(`${family} ${list_key} version ${number}${first ? '' : ', pending'}`)
+    seeded.push({ dataset, seed: version, version: number })
   }
+  return seeded
 }
 
 async function publishSeed(
@@ -156,11 +177,12 @@ async function publishSeed(
   return version.version
 }
 
-const activateSeed = (tx: Tx, list_key: string, version: number, seed: SeedVersion) =>
+const activateSeed = (tx: Tx, { family, list_key }: DatasetRow, version: number, seed: SeedVersion) =>
   activate(
     tx,
     { list_key, version, reason: `Initial population: ${seed.label}.`, effective_from: seed.effective_from },
     'seed',
+    family,
   )
 
 const record = (tx: Tx, operation: string, subject: string, detail: Record<string, unknown>) =>

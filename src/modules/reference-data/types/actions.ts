@@ -1,9 +1,13 @@
 /** Dataset types are checked, compiled and tried in a bounded thread: a tenant may define them, and none may harm the process. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, type ProblemError } from '../../../kernel/problem.ts'
+import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import type { BaseType } from '../../../registry/overlay.ts'
 import { compareTypes } from '../../../registry/types/compatibility.ts'
+import { compileType } from '../../../registry/types/compile.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { createTypeRunner, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
 import { entriesOf, entryOf } from '../versions/actions.ts'
@@ -20,6 +24,20 @@ export function typeRunner(kernel: Kernel): TypeRunner {
     kernel.onClose(() => own.close())
   }
   return runner
+}
+
+const baseTypes = new LRUCache<string, BaseType>({ max: 100 })
+
+/** The type of a shared list, compiled here: overlays are laid by it at every resolve. A tenant's own never is. */
+export function baseTypeOf(type: TypeRow): BaseType {
+  if (type.tenant_id !== SYSTEM_TENANT) throw new Error('only a type of the operator is compiled in the process')
+  const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
+  const known = baseTypes.get(id)
+  if (known) return known
+  const definition = { type_key: type.type_key, type_version: type.type_version, ...type.definition } as TypeDefinition
+  const made: BaseType = { definition, compiled: compileType(definition) }
+  baseTypes.set(id, made)
+  return made
 }
 
 export type Content = Omit<TypeRow['definition'], never>

@@ -36,6 +36,14 @@ export const findType = (tx: Tx, type_key: string, type_version: number | null =
     [tx.tenant_id, type_key, type_version],
   )
 
+/** The newest version of a type the operator published, whatever types of that name a tenant has. */
+export const findSharedType = (tx: Tx, type_key: string) =>
+  tx.find<TypeRow>(
+    `select ${columns} from app.dataset_type where tenant_id = app.system_tenant() and type_key = $1
+      order by type_version desc limit 1`,
+    [type_key],
+  )
+
 export const findTypeVersion = (tx: Tx, tenant_id: string, type_key: string, type_version: number) =>
   tx.find<TypeRow>(
     `select ${columns} from app.dataset_type where tenant_id = $1 and type_key = $2 and type_version = $3`,

@@ -1,15 +1,15 @@
 /** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
-import { changesOf } from '../../../registry/content/patch.ts'
+import { changesOf, diff } from '../../../registry/content/patch.ts'
 import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
-import { type DatasetRow, findDataset, lockDataset } from '../datasets/queries.ts'
+import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
 import {
-  analyseStage,
   applyDelta,
   copyStage,
   countDelta,
@@ -24,12 +24,13 @@ import {
   listDifferences,
   listEntries,
   listEntryHashes,
+  prepareLargeStage,
   type VersionRow,
 } from './queries.ts'
 import { type Gate, type GuardSettings, guardBreaches } from './rules.ts'
 
 /** From here on a planner that knows nothing of the staged rows may choose badly. */
-const ANALYSE_FROM = 10_000
+const LARGE_FROM = 10_000
 const BATCH = 5_000
 
 /** What was staged, as the one who staged it knows it. */
@@ -67,8 +68,8 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
   let difference = { added: content.entry_count, removed: 0, changed: 0 }
+  if (content.entry_count >= LARGE_FROM) await prepareLargeStage(tx)
   if (head) {
-    if (content.entry_count >= ANALYSE_FROM) await analyseStage(tx)
     await createDelta(tx, dataset.dataset_id)
     difference = await countDelta(tx)
   }
@@ -207,8 +208,9 @@ const COUNTED_KEYS = 10_000
 export async function expectVersion(
   tx: Tx,
   params: { list_key: string; version: string },
+  family: Family = 'list',
 ): Promise<{ dataset: DatasetRow; version: VersionRow }> {
-  const dataset = found(await findDataset(tx, params.list_key))
+  const dataset = found(await findDataset(tx, params.list_key, family))
   return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
 }
 
@@ -252,10 +254,62 @@ export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: numb
   return { ...counts, fields: sorted.slice(0, 200), exact }
 }
 
+interface DifferenceInput {
+  readonly tx: Tx
+  readonly kernel: Kernel
+  readonly query: {
+    readonly from: number
+    readonly to: number
+    readonly limit?: number
+    readonly cursor?: string
+    readonly key_prefix?: string
+    readonly format?: 'changes' | 'json-patch'
+  }
+}
+
+/** One page of what differs between two versions, in either direction; the summary comes with the first. */
+export async function differencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
+  const from = found(await findVersion(tx, dataset, query.from))
+  const to = found(await findVersion(tx, dataset, query.to))
+  const range = { from: query.from, to: query.to }
+  const binding = { k: dataset.list_key, ...range, p: query.key_prefix ?? '', f: query.format ?? '' }
+  const bound = { tenant_id: tx.tenant_id, route, binding }
+  const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)
+  const after = (position?.[0] as string | undefined) ?? null
+  const limit = query.limit ?? 50
+  const prefix = query.key_prefix ?? null
+  const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
+  const items = rows.slice(0, limit).map((row) => {
+    const [before, young] = sidesOf(row)
+    return {
+      op: before ? (young ? ('changed' as const) : ('removed' as const)) : ('added' as const),
+      key: row.key,
+      before,
+      after: young,
+      changes: before && young ? (changesOf(before, young) as { pointer: string }[]) : [],
+      ...(query.format === 'json-patch' && { patch: diff(before, young) as never }),
+    }
+  })
+  return {
+    ...range,
+    from_hash: from.content_hash,
+    to_hash: to.content_hash,
+    summary: after === null && prefix === null ? await summarise(tx, dataset, range) : null,
+    items,
+    next_cursor:
+      rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,
+  }
+}
+
 /** Shared lists are published by the operator; a tenant departs from them by overlay or pin. */
 export function expectOwn(dataset: DatasetRow, tx: Tx): void {
   if (dataset.tenant_id !== tx.tenant_id) {
-    fail('transition_not_allowed', `${dataset.list_key} is a shared list; make an overlay on it instead.`)
+    fail(
+      'transition_not_allowed',
+      dataset.family === 'list'
+        ? `${dataset.list_key} is a shared list; make an overlay on it instead.`
+        : `${dataset.list_key} is shared by all tenants; create one of your own with this key instead.`,
+    )
   }
   if (dataset.state === 'archived') fail('transition_not_allowed', `${dataset.list_key} is archived.`)
 }

@@ -178,7 +178,11 @@ export const createStage = async (tx: Tx): Promise<void> => {
 export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
   tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin', source)
 
-export const analyseStage = (tx: Tx) => tx.run('analyze pg_temp.stage')
+/** A large stage is sorted and joined whole: not knowing its size, or having no room for it, costs more than both together. */
+export const prepareLargeStage = async (tx: Tx): Promise<void> => {
+  await tx.run(`select set_config('work_mem', '64MB', true)`)
+  await tx.run('analyze pg_temp.stage')
+}
 
 export interface DuplicateRow {
   readonly key: string

@@ -4,7 +4,6 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
-import { changesOf, diff } from '../../../registry/content/patch.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
@@ -13,6 +12,7 @@ import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findType } from '../types/queries.ts'
 import {
   copyStaged,
+  differencePage,
   entriesOf,
   entryOf,
   expectHead,
@@ -21,13 +21,9 @@ import {
   expectVersion,
   publishStaged,
   shownVersion,
-  sidesOf,
-  summarise,
   treeOf,
 } from './actions.ts'
 import {
-  findVersion,
-  listDifferences,
   listEntries,
   listEntriesByKey,
   listEntriesWithPrefix,
@@ -311,45 +307,7 @@ export const versionRoutes = [
     reply: [200, DifferencePage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { tx, params, query, kernel } = input
-    const dataset = found(await findDataset(tx, params.list_key))
-    const [from, to] = [
-      found(await findVersion(tx, dataset, query.from)),
-      found(await findVersion(tx, dataset, query.to)),
-    ]
-    const range = { from: query.from, to: query.to }
-    const bound = {
-      tenant_id: tx.tenant_id,
-      route: 'diffDatasetVersions',
-      binding: { ...params, ...range, p: query.key_prefix ?? '', f: query.format ?? '' },
-    }
-    const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)
-    const after = (position?.[0] as string | undefined) ?? null
-    const limit = query.limit ?? 50
-    const prefix = query.key_prefix ?? null
-    const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
-    const items = rows.slice(0, limit).map((row) => {
-      const { key } = row
-      const [old, young] = sidesOf(row)
-      const op = old ? (young ? ('changed' as const) : ('removed' as const)) : ('added' as const)
-      return {
-        op,
-        key,
-        before: old,
-        after: young,
-        changes: old && young ? (changesOf(old, young) as { pointer: string }[]) : [],
-        ...(query.format === 'json-patch' && { patch: diff(old, young) as never }),
-      }
-    })
-    return {
-      list_key: params.list_key,
-      ...range,
-      from_hash: from.content_hash,
-      to_hash: to.content_hash,
-      summary: after === null && prefix === null ? await summarise(tx, dataset, range) : null,
-      items,
-      next_cursor:
-        rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,
-    }
+    const dataset = found(await findDataset(input.tx, input.params.list_key))
+    return { list_key: dataset.list_key, ...(await differencePage(input, 'diffDatasetVersions', dataset)) }
   }),
 ]

@@ -10,7 +10,7 @@ export interface GuardSettings {
 }
 
 export interface Gate {
-  readonly gate: 'guard' | 'overlay-conflict' | 'stale-base' | 'frozen' | 'referenced-by' | 'impact'
+  readonly gate: 'guard' | 'overlay-conflict' | 'stale-base' | 'frozen' | 'referenced-by' | 'proof' | 'impact'
   readonly detail: string
   readonly overridable: boolean
   readonly facts: Record<string, unknown>
