@@ -9,13 +9,15 @@ import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { demoTenants } from '../src/app/seed.ts'
 import type { BareOrder } from './bare.ts'
+import { measureBatches } from './batch.ts'
 import { type Child, startChild } from './child.ts'
 import { type BenchDatabases, MASTER_KEY_HEX, startDatabases } from './database.ts'
+import { measureDecisions } from './decision.ts'
 import { measureRecovery, measureThroughput } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
 import { comparedNode, postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
-import { type Comparison, type MeasuredList, measureRegistry, registryTable, whole } from './registry.ts'
+import { type Comparison, comparisonTable, type MeasuredList, measureRegistry, whole } from './registry.ts'
 import { type LoadOrder, type LoadResult, rawRequest, UNIQUE } from './request.ts'
 import { figures, type Measured, plain, type Ratio, type Round, ratios } from './table.ts'
 
@@ -257,6 +259,8 @@ async function measureJobs(databases: BenchDatabases): Promise<string> {
   )
 }
 
+/** Parts that need none of the servers above. */
+const OWN_PARTS = ['registry', 'jobs', 'decision', 'batch']
 const REGISTRY_ROUNDS = 3
 const REGISTRY_SIZES = given.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
 
@@ -264,7 +268,8 @@ const REGISTRY_SIZES = given.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_0
 async function measureRegistryRows(databases: BenchDatabases): Promise<string> {
   const [caller] = callers as [(typeof callers)[number]]
   const { comparisons, lists } = await measureRegistry(databases, caller.tenant_id, REGISTRY_SIZES, say)
-  return registryTable([...comparisons, ...(await measureResolution(databases, caller, lists))], plain)
+  const resolution = await measureResolution(databases, caller, lists)
+  return comparisonTable('registry', 'entries', [...comparisons, ...resolution], plain)
 }
 
 async function measureResolution(
@@ -320,6 +325,10 @@ async function measureResolution(
   }))
 }
 
+const BATCH_SIZES = [10_000, 100_000]
+const measureBatchRows = (databases: BenchDatabases): Promise<Comparison[]> =>
+  measureBatches(databases, callers[0]?.tenant_id as string, BATCH_SIZES, say)
+
 const node = await comparedNode()
 const node_version = execFileSync(node ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
 const databases = await startDatabases(projectRoot)
@@ -329,7 +338,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   const chosen = given.only?.split(',')
   const wants = (id: string) => !chosen || chosen.includes(id)
-  const all = chosen?.every((id) => id === 'registry' || id === 'jobs') ? [] : await startRows(databases)
+  const all = chosen?.every((id) => OWN_PARTS.includes(id)) ? [] : await startRows(databases)
   const rows = all.filter((row) => wants(row.id))
   for (const row of rows) await measure(row, FIRST_WARMUP_MS, false)
   for (let round = 0; rows.length > 0 && round < rounds; round++) {
@@ -342,6 +351,8 @@ try {
     ...(all.length > 0 ? [figures(all), ratios(wantedRatios(all))] : []),
     ...(wants('jobs') ? [await measureJobs(databases)] : []),
     ...(wants('registry') ? [await measureRegistryRows(databases)] : []),
+    ...(wants('decision') ? [comparisonTable('decision', 'rows', await measureDecisions(), plain)] : []),
+    ...(wants('batch') ? [comparisonTable('batch', 'items', await measureBatchRows(databases), plain)] : []),
   ].join('\n\n')
   process.stdout.write(`${text}\n`)
   if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${text}\n`)

@@ -346,12 +346,14 @@ async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFil
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 
-export function registryTable(
+export function comparisonTable(
+  part: string,
+  unit: string,
   comparisons: readonly Comparison[],
   plainTable: (head: string[], rows: string[][]) => string,
 ) {
   return plainTable(
-    ['registry', 'entries', 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
+    [part, unit, 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
     comparisons.map(({ what, entries, ours, beside, ratio, aim, floor }) => [
       what,
       whole(entries),

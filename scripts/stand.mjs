@@ -29,6 +29,8 @@ const stands = {
   large: 'registry/large',
   'real-lists': 'registry/real-lists',
   linearizable: 'registry/linearizable',
+  batch: 'batch',
+  gorules: 'gorules',
 }
 const [name, ...args] = process.argv.slice(2)
 

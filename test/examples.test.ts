@@ -154,6 +154,6 @@ describe('examples', () => {
       expect(output).not.toBe('')
     },
     // One program after the other, each starting up: it takes as long as it takes.
-    180_000,
+    300_000,
   )
 })

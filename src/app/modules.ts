@@ -3,9 +3,15 @@ import type { Module } from '../kernel/route.ts'
 import { access } from '../modules/access/index.ts'
 import { audit } from '../modules/audit/index.ts'
 import { auth } from '../modules/auth/index.ts'
+import { batchEvaluations } from '../modules/batch-evaluations/index.ts'
 import { changeRequests } from '../modules/change-requests/index.ts'
+import { evaluations } from '../modules/evaluations/index.ts'
+import { impact } from '../modules/impact/index.ts'
 import { jobs } from '../modules/jobs/index.ts'
 import { referenceData } from '../modules/reference-data/index.ts'
+import { riskMatrices } from '../modules/risk-matrices/index.ts'
+import { rules } from '../modules/rules/index.ts'
+import { subjects } from '../modules/subjects/index.ts'
 import { system } from '../modules/system/index.ts'
 import { tenant } from '../modules/tenant/index.ts'
 
@@ -21,4 +27,10 @@ export const modules: readonly Module[] = [
 
   // domain
   referenceData,
+  subjects,
+  riskMatrices,
+  rules,
+  evaluations,
+  batchEvaluations,
+  impact,
 ]

@@ -14,6 +14,7 @@ import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../kernel/uuid.ts'
 import { insertUser } from '../modules/access/index.ts'
 import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
+import { readDefinitionSeeds, seedDefinitions } from '../modules/risk-matrices/index.ts'
 import {
   type ApprovalRuleRow,
   CANARY_TENANT,
@@ -107,7 +108,9 @@ export async function seed(
       onStep('creating the signing key of the built-in issuer')
       await addSigningKey(tx, context.keyring)
     }
-    await seedRegistry(tx, readRegistrySeeds(path.join(context.project_root, 'db/seed')), onStep)
+    const folder = path.join(context.project_root, 'db/seed')
+    await seedRegistry(tx, readRegistrySeeds(folder), onStep)
+    await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
   })
   await plantCanary(context, onStep)
   if (!options.demo) return

@@ -59,6 +59,14 @@ export interface Kernel {
   /** Runs a stored, governed request through the same handler, in the approver's transaction. */
   perform(
     operation: string,
-    input: { tx: Tx; actor: Actor; params: unknown; body: unknown; request: RequestFacts; audit: AuditNotes },
+    input: {
+      tx: Tx
+      actor: Actor
+      params: unknown
+      query?: unknown
+      body: unknown
+      request: RequestFacts
+      audit: AuditNotes
+    },
   ): Promise<unknown>
 }

@@ -28,6 +28,7 @@ class RequestDurations {
   readonly help = 'Duration of HTTP requests by route template and status.'
   readonly type = 'histogram'
   readonly aggregator = 'sum'
+  readonly labelNames = ['http_request_method', 'http_route', 'http_response_status_code']
   readonly #series = new Map<string, Map<string, Map<number, Durations>>>()
 
   observe(method: string, route: string, status: number, seconds: number): void {

@@ -165,6 +165,17 @@ export const problems = {
     title: 'The definition cannot be used',
     advice: 'Each entry of errors names the place and what is wrong with it. Nothing was stored.',
   },
+  inputs_refused: {
+    status: 409,
+    title: 'Nothing can be decided on these inputs',
+    advice: 'Each entry of errors names an input, or a value a list does not have. Nothing was decided or stored.',
+  },
+  not_analysable: {
+    status: 409,
+    title: 'The definition is too large to be proved complete',
+    advice:
+      'Each finding names the columns. Split the table, or test fewer inputs in it: nothing is published unproved.',
+  },
   head_moved: {
     status: 409,
     title: 'A newer version exists',

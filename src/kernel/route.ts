@@ -226,4 +226,13 @@ export interface Module {
   readonly canary: (tx: Tx) => Promise<void>
   /** A table that has a row once the canary was planted; none where the module has no table. */
   readonly canary_table?: string
+  /**
+   * By the name a module above gives to changes it makes: asked inside the transaction, before the change, and what it gives
+   * is asked again after it for everything that is now in the way.
+   */
+  readonly reviews?: Readonly<Record<string, Review>>
+  /** Governed actions whose impact this module measures; a policy may ask for it before they are approved. */
+  readonly measures?: readonly string[]
 }
+
+export type Review = (kernel: Kernel, tx: Tx, change: unknown) => Promise<() => Promise<readonly unknown[]>>

@@ -4,7 +4,14 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient, isChangeRequest, isProblem, type ProbityClient, ProbityProblem } from '../../client/index.ts'
+import {
+  createClient,
+  isChangeRequest,
+  isProblem,
+  type ProbityClient,
+  ProbityProblem,
+  type UploadProgress,
+} from '../../client/index.ts'
 import { projectRoot } from '../support/database.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -112,6 +119,19 @@ test('bytes, a Blob, text and a stream are stored as they are', async () => {
   const stream = Readable.toWeb(Readable.from([bytes.subarray(0, 1_000_000), bytes.subarray(1_000_000)]))
   expect(await probity.uploads.create(stream as never)).toMatchObject({ sha256: sha256(bytes) })
   expect(await probity.uploads.create(Readable.from([bytes]))).toMatchObject({ sha256: sha256(bytes) })
+})
+
+test('an upload tells how much of it was sent, and of a stream as much as is known', async () => {
+  const bytes = new Uint8Array(randomBytes(200_000))
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const told: UploadProgress[] = []
+  const onProgress = (progress: UploadProgress) => void told.push(progress)
+  expect(await probity.uploads.create(bytes, { onProgress })).toMatchObject({ size_bytes: 200_000, sha256 })
+  const sizes = [65_536, 131_072, 196_608, 200_000]
+  expect(told).toEqual(sizes.map((sent_bytes) => ({ sent_bytes, total_bytes: 200_000 })))
+  told.length = 0
+  expect(await probity.uploads.create(Readable.from([bytes]), { onProgress })).toMatchObject({ sha256 })
+  expect(told).toEqual([{ sent_bytes: 200_000, total_bytes: null }])
 })
 
 test('an upload that is refused is a problem too', async () => {

@@ -103,6 +103,8 @@ const call = (route: Route, url: string, options: Parameters<World['call']>[1]):
 
 /** A row that does not fit is named with what was found in it, to the one who sent it; never a member marked as personal. */
 const quotes = ['createDatasetVersion', 'previewAdapter', 'updateOverlay']
+/** A golden case that is not met is named as its tenant named it, to that tenant. */
+const namesCases = ['submitRiskMatrixVersion', 'submitRuleVersion']
 
 describe('a secret sent to the wrong place', () => {
   test.for(routes)('$id repeats it in no refusal', async (route) => {
@@ -113,7 +115,7 @@ describe('a secret sent to the wrong place', () => {
     for (const [name, send] of places) {
       const reply = await send(route, url, example.body)
       expect([name, reply.status < 500]).toEqual([name, true])
-      if (reply.status < 400 || (name === 'the body' && quotes.includes(route.id))) continue
+      if (reply.status < 400 || (name === 'the body' && [...quotes, ...namesCases].includes(route.id))) continue
       refused++
       if (answer(reply).includes(CANARY)) leaks.push(`${name}: ${reply.status} ${reply.text.slice(0, 300)}`)
     }

@@ -11,6 +11,8 @@ import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '../../src/kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
+import { unprovableRule } from '../support/definition-fixtures.ts'
+import { policyOf } from '../support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type ForgeryWorld, goodToken } from '../support/forged-tokens.ts'
 import { rawHttp, requestLines } from '../support/raw-http.ts'
@@ -153,6 +155,16 @@ const registryProvocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = 
       token,
       body: { type_key: 'broken', ...typeBody(), schema: { type: 'no' } },
     })
+  },
+  not_analysable: async () => {
+    const { token } = await registry()
+    await call('POST /rules', { token, body: { rule_key: 'vast', title: 'Vast', definition: unprovableRule() } })
+    return call('POST /rules/vast/versions/draft/publish', { token, body: {} })
+  },
+  inputs_refused: async () => {
+    const { t, token } = await registry()
+    const { matrix_key } = await policyOf(t)
+    return call('POST /evaluations', { token, body: { matrix_key } })
   },
   head_moved: async () => {
     const { token, path } = await registry()

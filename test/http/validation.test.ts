@@ -55,7 +55,7 @@ const is = (schema: Schema, type: string) => [schema.type].flat().includes(type)
 describe('every declared input', () => {
   test('there are some', () => expect(inputs.length).toBeGreaterThan(100))
 
-  /** Their shape is stated elsewhere: by a stored type, by an adapter, or by what JSON Schema itself is. */
+  /** Their shape is stated elsewhere: by a stored type, by an adapter, by a matrix, or by what JSON Schema itself is. */
   const describedElsewhere = [
     'createDatasetVersion body/data/*',
     'createDatasetType body/schema',
@@ -66,6 +66,26 @@ describe('every declared input', () => {
     'previewAdapter body/options',
     'startImport body/options',
     'updateOverlay body/entries/*/value',
+    'createSubject body/attributes',
+    'updateSubject body/attributes',
+    'startSubjectBulk body/options',
+    'createRiskMatrix body/definition',
+    'createRiskMatrixDraft body/definition',
+    'updateRiskMatrixDraft body/definition',
+    'simulateRiskMatrixVersion body/inputs',
+    'testRiskMatrixVersion body/cases/*/inputs',
+    'createRiskMatrixCase body/inputs',
+    'createRule body/definition',
+    'createRuleDraft body/definition',
+    'updateRuleDraft body/definition',
+    'simulateRuleVersion body/inputs',
+    'testRuleVersion body/cases/*/inputs',
+    'createRuleCase body/inputs',
+    'createEvaluation body/inputs',
+    'previewEvaluation body/inputs',
+    'exploreEvaluation body/inputs',
+    'estimateBatchEvaluation body/items/*/inputs',
+    'startBatchEvaluation body/items/*/inputs',
   ]
   test('objects are closed, or described by something that is stored', () => {
     // A map says what its values are; only one that does not is open.

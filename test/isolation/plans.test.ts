@@ -130,7 +130,7 @@ beforeAll(async () => {
   }
   await work(big)
   stopListening()
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await Promise.all([superuser, clients.app, clients.worker].map((client) => client.end()))
   await w.close()

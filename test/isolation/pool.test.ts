@@ -231,7 +231,9 @@ describe('single reads that find every connection taken', () => {
     expect(database.gate.waiting).toBe(20)
     held.open()
     await Promise.all([...holding, ...reads])
-    expect(new Set(backends.map(({ pid, began }) => `${pid} ${began}`)).size, 'each in a transaction of its own').toBe(20)
+    expect(new Set(backends.map(({ pid, began }) => `${pid} ${began}`)).size, 'each in a transaction of its own').toBe(
+      20,
+    )
     expect([database.gate.inside, database.gate.waiting]).toEqual([0, 0])
     await database.end()
   })

@@ -35,21 +35,45 @@ const marksOf = (route: Route): string =>
     .filter(Boolean)
     .join(', ')
 
-/** The declaration is found by its literal: method and path stand in one string. */
+/**
+ * The declaration is found by its literal: method and path stand in one string. Of matrices and rules, which are declared
+ * together, the first steps are filled in.
+ */
+function declares(text: string, { at, method, path: below }: Route): boolean {
+  if (text.includes(`'${at}'`)) return true
+  const [, named, start, rest] = /tenantRoute\(`(\w+) \/?\$\{(segment|at)\}([^`]*)`/.exec(text) ?? []
+  const steps = below.split('/').slice(1)
+  const filled = start === 'segment' ? 1 : 2
+  return named === method && steps.length >= filled && `/${steps.slice(filled).join('/')}` === (rest || '/')
+}
+
+/** Where matrices and rules are declared for both. */
+const together = 'risk-matrices'
+const sharers = ['rules']
+
 function findDeclaration(root: string, module: Module, route: Route): string {
-  const folder = path.join(root, 'src/modules', module.name)
+  const folders = [module.name, ...(sharers.includes(module.name) ? [together] : [])]
+  for (const name of folders) {
+    const found = findIn(root, name, route)
+    if (found) return found
+  }
+  throw new Error(`${route.at} is declared nowhere under src/modules/${folders.join(' or ')}`)
+}
+
+function findIn(root: string, name: string, route: Route): string | undefined {
+  const folder = path.join(root, 'src/modules', name)
   // A declaration before a mention: an alias names the path it repeats.
   const files = fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => name.split(path.sep).join('/'))
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((file) => file.split(path.sep).join('/'))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .sort((a, b) => Number(b.endsWith('routes.ts')) - Number(a.endsWith('routes.ts')) || (a < b ? -1 : 1))
   for (const file of files) {
     const lines = fs.readFileSync(path.join(folder, file), 'utf8').split('\n')
-    const line = lines.findIndex((text) => text.includes(`'${route.at}'`))
-    if (line >= 0) return `src/modules/${module.name}/${file}:${line + 1}`
+    const line = lines.findIndex((text) => declares(text, route))
+    if (line >= 0) return `src/modules/${name}/${file}:${line + 1}`
   }
-  throw new Error(`${route.at} is declared nowhere under ${folder}`)
+  return undefined
 }
 
 export function endpointsDocument(root: string, modules: readonly Module[]): string {

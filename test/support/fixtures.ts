@@ -5,8 +5,13 @@
  */
 import type { Role } from '../../src/kernel/auth/roles.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { batches } from './batch-fixtures.ts'
+import { definitions } from './definition-fixtures.ts'
+import { evaluations } from './evaluation-fixtures.ts'
 import type { ExampleTenant, Person } from './example-tenant.ts'
+import { impactFixtures } from './impact-fixtures.ts'
 import { referenceData } from './registry-fixtures.ts'
+import { subjectFixtures } from './subject-fixtures.ts'
 
 export interface Example {
   readonly params?: Readonly<Record<string, string>>
@@ -102,6 +107,7 @@ const audit: Fixtures = {
   listAuditEvents: plain,
   getAuditEvent: async (t) => ({ params: { event_id: await t.auditEvent() } }),
   listAuditObjectEvents: async (t) => ({ params: { object_type: 'users', object_id: await t.user() } }),
+  listConfigurationAsOf: () => ({ query: { at: '2026-01-01T00:00:00Z' } }),
   createAuditExport: () => ({ body: {} }),
   getAuditExport: async (t) => ({ params: { export_id: await t.auditRun('export') } }),
   getAuditExportContent: async (t) => ({ params: { export_id: await t.auditRun('export') } }),
@@ -119,4 +125,9 @@ export const fixtures: Fixtures = {
   ...jobs,
   ...audit,
   ...referenceData,
+  ...subjectFixtures,
+  ...definitions,
+  ...evaluations,
+  ...batches,
+  ...impactFixtures,
 }

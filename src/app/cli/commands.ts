@@ -23,6 +23,7 @@ import { start } from './start.ts'
 import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
 import { token } from './token.ts'
 import { verifyAudit, verifyProofFile } from './verify.ts'
+import { verifyCertificate } from './verify-certificate.ts'
 
 export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
@@ -41,7 +42,7 @@ export const groups: readonly (readonly [title: string, commands: readonly Comma
       referenceDataWithdraw,
     ],
   ],
-  ['Look', [openapi, doctor, verifyAudit, verifyProofFile]],
+  ['Look', [openapi, doctor, verifyAudit, verifyProofFile, verifyCertificate]],
 ]
 
 export const commands: readonly Command[] = groups.flatMap(([, list]) => list)

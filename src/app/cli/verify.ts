@@ -135,7 +135,7 @@ function hasHash(entry: unknown, wanted: string): boolean {
   }
 }
 
-function readJsonFile(file: string): unknown {
+export function readJsonFile(file: string): unknown {
   if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'))

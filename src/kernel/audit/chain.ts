@@ -89,6 +89,8 @@ export interface AuditKeys extends PublicKey {
   headFits(tenant_id: string, end: ChainEnd, mac: string): boolean
   signCheckpoint(tenant_id: string, end: ChainEnd, created_at: string): Checkpoint
   checkpointFits(checkpoint: Checkpoint): boolean
+  /** Signs what is no checkpoint with the same key, which examiners hold already; `kind` keeps statements apart. */
+  signStatement(kind: string, text: string): string
   /** For values that may be personal: comparable with each other, not guessable from outside. */
   fingerprint(text: string): string
 }
@@ -120,6 +122,7 @@ export function createAuditKeys(keyring: Pick<Keyring, 'deriveEach'>): AuditKeys
       const named = [signer, ...earlier].find((key) => key.key_id === checkpoint.key_id)
       return named !== undefined && checkpointFits(checkpoint, named.public_key)
     },
+    signStatement: (kind, text) => signer.sign(statementText(kind, text)),
     fingerprint: (text) => mac(`value:${text}`).slice(0, 32),
   }
 }
@@ -158,6 +161,11 @@ export function checkpointFits(checkpoint: Checkpoint, public_key: string): bool
   const { signature, ...signed } = checkpoint
   return signatureFits(checkpointText(signed), signature, public_key)
 }
+
+const statementText = (kind: string, text: string): string => JSON.stringify(['probity-statement', kind, text])
+
+export const statementFits = (kind: string, text: string, signature: string, public_key: string): boolean =>
+  signatureFits(statementText(kind, text), signature, public_key)
 
 function signatureFits(text: string, signature: string, public_key: string): boolean {
   try {

@@ -22,10 +22,15 @@ export function createMethodGuard(routes: readonly Mounted[]) {
     patterns.set(url, entry)
   }
 
-  /** Called only when the router found nothing, so the scan costs nothing on served requests. */
-  return (method: string, path: string): void => {
-    const allowed = new Set(exact.get(path))
-    for (const { regex, methods } of patterns.values()) {
+  /**
+   * A path that stands for itself is never the value of a parameter, whatever the router `matched`: `/subjects/bulk` is no
+   * subject. The scan is made only when the router found nothing, so it costs nothing on served requests.
+   */
+  return (method: string, path: string, matched: boolean): void => {
+    const own = exact.get(path)
+    if (matched && (own === undefined || own.has(method))) return
+    const allowed = new Set(own)
+    for (const { regex, methods } of own ? [] : patterns.values()) {
       if (regex.test(path)) for (const known of methods) allowed.add(known)
     }
     // The method is right and still nothing was found: then it is the path that is wrong.

@@ -166,9 +166,10 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       fail('malformed_request', 'HTTP/1.1 needs a Host header.')
     }
     if (hasTwoHosts(request.raw.rawHeaders)) fail('malformed_request', 'Send one Host header.')
-    if (!request.is404) return
+    const path = (request.url.split('?', 1)[0] as string) || '/'
+    if (!request.is404) return guardMethod(request.method, path, true)
     if (options.cors.preflight(request, reply)) return reply
-    guardMethod(request.method, (request.url.split('?', 1)[0] as string) || '/')
+    guardMethod(request.method, path, false)
     // Before its body is looked at: whatever was sent, there is nobody here to read it.
     if (request.method !== 'GET') fail('not_found')
   })

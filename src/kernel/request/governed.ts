@@ -16,12 +16,19 @@ export const ChangeRequestView = closed(
     action: text(100),
     operation: text(100, { description: 'operationId of the request that waits.' }),
     params: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+    query: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'The stored query, executed as well.',
+    }),
     body: Type.Unsafe<unknown>({ description: 'The stored request body, exactly what approving will execute.' }),
     content_hash: text(64),
     head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
     state: oneOf(['open', 'approved', 'rejected', 'withdrawn']),
     required_role: text(50),
     approvers: integer(1, 5),
+    require_impact: Type.Boolean({ description: 'Approving needs an impact run that still holds.' }),
+    impact_run_id: nullable(Id({ description: 'The impact run made for it last.' })),
     approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),
     created_at: Timestamp(),
     created_by: text(200),
@@ -33,16 +40,24 @@ export const ChangeRequestView = closed(
   { title: 'ChangeRequest' },
 )
 
-export const contentHash = (operation: string, params: unknown, body: unknown): string =>
-  createHash('sha256')
-    .update(canonicalJson({ operation, params: params ?? {}, body: body ?? null }))
-    .digest('hex')
+interface Content {
+  readonly params: unknown
+  readonly query?: unknown
+  readonly body: unknown
+}
+
+/** A request without a query has the hash it would have where none is taken. */
+export function contentHash(operation: string, { params, query, body }: Content): string {
+  const asked = Object.keys(query ?? {}).length > 0 ? { query } : {}
+  const content = canonicalJson({ operation, params: params ?? {}, ...asked, body: body ?? null })
+  return createHash('sha256').update(content).digest('hex')
+}
 
 /** The change request that now waits, or undefined when the policy asks for nobody and the change should simply be made. */
 export async function propose(
   tx: Tx,
   route: Route,
-  input: { params: unknown; body: unknown },
+  input: Content,
   attempt: () => Promise<unknown>,
 ): Promise<ChangeRequestRow | undefined> {
   const governed = route.governed
@@ -57,11 +72,13 @@ export async function propose(
     action: governed.action,
     operation: route.id,
     params: input.params,
+    query: input.query,
     body: input.body,
-    content_hash: contentHash(route.id, input.params, input.body),
+    content_hash: contentHash(route.id, input),
     head,
     required_role: rule.role,
     approvers: rule.approvers,
+    require_impact: rule.require_impact,
   })
 }
 
@@ -73,7 +90,11 @@ export async function submit(
   attempt: () => Promise<unknown>,
 ): Promise<ChangeRequestRow> {
   const governed = route.governed as NonNullable<Route['governed']>
-  const rule = (await findApprovalRule(tx, governed.action)) ?? { role: route.roles[0] as string, approvers: 1 }
+  const rule = (await findApprovalRule(tx, governed.action)) ?? {
+    role: route.roles[0] as string,
+    approvers: 1,
+    require_impact: false,
+  }
   const head = await governed.head(tx, input.params)
   await tryAndUndo(tx, attempt)
   const request = await insertChangeRequest(tx, {
@@ -82,10 +103,11 @@ export async function submit(
     operation: route.id,
     params: input.params,
     body: input.body,
-    content_hash: contentHash(route.id, input.params, input.body),
+    content_hash: contentHash(route.id, input),
     head,
     required_role: rule.role,
     approvers: rule.approvers,
+    require_impact: rule.require_impact,
   })
   return request as ChangeRequestRow
 }

@@ -53,12 +53,14 @@ export interface ApprovalRule {
   readonly action: string
   readonly approvers: number
   readonly role: string
+  readonly require_impact: boolean
 }
 
 export const findApprovalRule = (tx: Tx, action: string) =>
   tx.find<ApprovalRule>(
-    `select rule.action, rule.approvers, rule.role
-       from app.approval_policy p, jsonb_to_recordset(p.rules) as rule (action text, approvers bigint, role text)
+    `select rule.action, rule.approvers, rule.role, coalesce(rule.require_impact, false) as require_impact
+       from app.approval_policy p,
+            jsonb_to_recordset(p.rules) as rule (action text, approvers bigint, role text, require_impact boolean)
       where p.tenant_id = $1 and rule.action = $2 and rule.approvers > 0`,
     [tx.tenant_id, action],
   )
@@ -74,12 +76,15 @@ export interface ChangeRequestRow {
   readonly action: string
   readonly operation: string
   readonly params: Record<string, string>
+  readonly query: Record<string, unknown>
   readonly body: unknown
   readonly content_hash: string
   readonly head: string | null
   readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn'
   readonly required_role: string
   readonly approvers: number
+  readonly require_impact: boolean
+  readonly impact_run_id: string | null
   readonly approvals: { approved_by: string; approved_at: string; note: string | null }[]
   readonly created_at: string
   readonly created_by: string
@@ -89,8 +94,8 @@ export interface ChangeRequestRow {
   readonly revision: number
 }
 
-export const changeRequestColumns = `cr_id, action, operation, params, body, content_hash, head, state, required_role, approvers,
-  created_at, created_by, decided_at, decided_by, decision_note, revision,
+export const changeRequestColumns = `cr_id, action, operation, params, query, body, content_hash, head, state, required_role, approvers,
+  require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision,
   (select coalesce(jsonb_agg(jsonb_build_object('approved_by', a.approved_by, 'note', a.note,
             'approved_at', to_char(a.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by a.approved_at), '[]')
      from app.change_approval a where a.tenant_id = c.tenant_id and a.cr_id = c.cr_id) as approvals`
@@ -102,17 +107,19 @@ export const insertChangeRequest = (
     action: string
     operation: string
     params: unknown
+    query?: unknown
     body: unknown
     content_hash: string
     head: string | null
     required_role: string
     approvers: number
+    require_impact?: boolean
   },
 ) =>
   tx.find<ChangeRequestRow>(
     `insert into app.change_request as c
-       (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by)
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11) returning ${changeRequestColumns}`,
+       (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by, query, require_impact)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13) returning ${changeRequestColumns}`,
     [
       tx.tenant_id,
       request.cr_id,
@@ -125,5 +132,7 @@ export const insertChangeRequest = (
       request.required_role,
       request.approvers,
       tx.actor,
+      JSON.stringify(request.query ?? {}),
+      request.require_impact ?? false,
     ],
   )

@@ -5,6 +5,9 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
+export { findChangeRequest, lockChangeRequest } from './queries.ts'
+export { APPROVAL } from './routes.ts'
+
 export const changeRequests: Module = {
   name: 'change-requests',
   segments: ['change-requests'],

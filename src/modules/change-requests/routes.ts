@@ -42,10 +42,24 @@ function expectChecker(request: ChangeRequestRow, principal: string, roles: read
   }
 }
 
+/** The name under which other modules are asked whether a change request, as it is stored, may be approved now. */
+export const APPROVAL = 'approval'
+
+/** Everything in the way is answered together. */
+async function expectReviewed(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<void> {
+  const gates: { readonly detail: string }[] = []
+  for (const { reviews } of kernel.modules) {
+    const answer = await reviews?.[APPROVAL]?.(kernel, tx, request)
+    if (answer) gates.push(...((await answer()) as typeof gates))
+  }
+  if (gates.length === 0) return
+  fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
+}
+
 async function isStale(tx: Tx, kernel: Kernel, request: ChangeRequestRow): Promise<boolean> {
   const route = kernel.routes.find(({ id }) => id === request.operation)
   if (!route?.governed) return true
-  if (contentHash(request.operation, request.params, request.body ?? undefined) !== request.content_hash) return true
+  if (contentHash(request.operation, request) !== request.content_hash) return true
   return (await route.governed.head(tx, { ...request.params })) !== request.head
 }
 
@@ -94,7 +108,8 @@ export const changeRequestRoutes = [
     summary: 'Approve; with the last approval the stored request is executed',
     description:
       'Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is ' +
-      'executed and the answer is 409 `approval_void`.',
+      'executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be ' +
+      'attached; otherwise 409 `gates_closed` names the gate `impact`.',
     roles: checkers,
     tx: 'write',
     params: ChangeRequestParams,
@@ -119,6 +134,7 @@ export const changeRequestRoutes = [
     const request = await lockOpen(tx, params.cr_id, facts)
     expectChecker(request, actor.principal, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
+    await expectReviewed(tx, kernel, request)
     await insertApproval(tx, request, body.note ?? null)
     if (request.approvals.length + 1 < request.approvers) {
       await updateChangeRequestApproved(tx, request.cr_id)
@@ -128,6 +144,7 @@ export const changeRequestRoutes = [
         actor,
         audit,
         params: request.params,
+        query: request.query,
         body: request.body ?? undefined,
         // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.
         request: { ...facts, if_match: undefined, approves: request.cr_id },

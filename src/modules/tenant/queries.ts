@@ -47,6 +47,7 @@ export interface ApprovalRuleRow {
   readonly action: string
   readonly approvers: number
   readonly role: string
+  readonly require_impact?: boolean
 }
 export interface PolicyRow {
   readonly rules: ApprovalRuleRow[]

@@ -18,7 +18,7 @@ import {
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
-import { governedActions, repeatedName, unknownZone } from './rules.ts'
+import { governedActions, impactFault, repeatedName, unknownZone } from './rules.ts'
 import {
   ApprovalPolicy,
   ApprovalPolicyChange,
@@ -98,6 +98,11 @@ export const tenantRoutes = [
     const unknown = body.rules.find((rule) => !governedActions(kernel.routes).includes(rule.action))
     if (unknown)
       fail('conflict', `There is no governed action ${unknown.action}. GET this policy to see those that exist.`)
+    const fault = impactFault(
+      body.rules,
+      kernel.modules.flatMap(({ measures = [] }) => measures),
+    )
+    if (fault) fail('conflict', fault)
     const changed = found(await updateApprovalPolicy(tx, body.rules))
     input.audit.configuration(policy, changed)
     return withActions(changed, kernel)

@@ -13,5 +13,20 @@ export function unknownZone(zone: string): boolean {
   }
 }
 
+interface ImpactRule {
+  readonly action: string
+  readonly approvers: number
+  readonly require_impact?: boolean
+}
+
+/** Why a rule cannot ask for an impact run, as a sentence, or null: it is shown to approvers, and must be measurable. */
+export function impactFault(rules: readonly ImpactRule[], measured: readonly string[]): string | null {
+  const wrong = rules.find((rule) => rule.require_impact && (rule.approvers === 0 || !measured.includes(rule.action)))
+  if (!wrong) return null
+  return wrong.approvers === 0
+    ? `require_impact of ${wrong.action} needs at least one approver, who is shown the impact.`
+    : `The impact of ${wrong.action} is not measured, or must not be waited for; it is of: ${measured.join(', ')}.`
+}
+
 export const governedActions = (routes: readonly Route[]): string[] =>
   [...new Set(routes.flatMap((route) => (route.governed ? [route.governed.action] : [])))].sort()

@@ -58,6 +58,12 @@ const ApprovalRule = closed({
   role: oneOf(['compliance_officer', 'tenant_admin'], {
     description: 'The role an approver must hold: one that may approve.',
   }),
+  require_impact: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Approving needs an impact run that still holds; for actions that put a version in force.',
+    }),
+  ),
 })
 export const ApprovalPolicy = closed(
   {

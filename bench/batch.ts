@@ -1,0 +1,178 @@
+/**
+ * A batch of decisions end to end, from the order to the last item with its rating, beside a plain COPY of the same result
+ * rows. Upload, worker and PostgreSQL are the product's own; only the upload of the file is not counted.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Runtime } from '../src/app/runtime.ts'
+import { roles } from '../src/kernel/auth/roles.ts'
+import { copyIn } from '../src/kernel/database/copy.ts'
+import { newPolicy } from '../test/support/evaluation-fixtures.ts'
+import type { ExampleTenant } from '../test/support/example-tenant.ts'
+import { benchRuntime } from './bench-runtime.ts'
+import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'
+import type { Comparison } from './registry.ts'
+
+const PLAIN = 'bench_batch.item'
+/** One row in four is about a subject that is known, and is rated. */
+const KNOWN_EVERY = 4
+const MILLION = 1_000_000
+const whole = (value: number): string => Math.round(value).toLocaleString('en')
+
+interface Bench {
+  readonly runtime: Runtime
+  readonly plain: pg.Client
+  readonly tenant_id: string
+  readonly matrix_key: string
+  make(at: string, options?: { body?: object; payload?: string }): Promise<Record<string, never>>
+}
+
+export async function measureBatches(
+  databases: BenchDatabases,
+  tenant_id: string,
+  sizes: readonly number[],
+  say: (text: string) => void,
+): Promise<Comparison[]> {
+  const order = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
+  const runtime = benchRuntime(order)
+  const server = await runtime.createServer()
+  const { token } = await runtime.kernel.issuer.mint({
+    tenant_id,
+    principal: `user:${tenant_id}`,
+    roles,
+    lifetime_s: 3600,
+  })
+  const make: Bench['make'] = async (at, { body, payload } = {}) => {
+    const [method, url] = at.split(' ') as ['POST', string]
+    const type = body ? 'application/json' : 'application/octet-stream'
+    const content = body ? JSON.stringify(body) : payload
+    const reply = await server.app.inject({
+      method,
+      url: `/api${url}`,
+      headers: { authorization: `Bearer ${token}`, ...(content !== undefined && { 'content-type': type }) },
+      ...(content !== undefined && { payload: content }),
+    })
+    if (reply.statusCode >= 300) throw new Error(`${at} answered ${reply.statusCode} ${reply.body}`)
+    return reply.json()
+  }
+  const plain = new pg.Client(databases.walled('app'))
+  await plain.connect()
+  await plain.query(`select set_config('app.tenant_id', $1, false)`, [tenant_id])
+  const runner = runtime.createRunner(1)
+  runner.start()
+  try {
+    await databases.administer(`create schema bench_batch; create table ${PLAIN} (like app.batch_item including defaults);
+      alter table ${PLAIN} add primary key (tenant_id, batch_id, seq);
+      grant usage on schema bench_batch to app; grant insert on ${PLAIN} to app`)
+    const { matrix_key } = await newPolicy({ make } as unknown as ExampleTenant)
+    const bench: Bench = { runtime, plain, tenant_id, matrix_key, make }
+    await ended(bench, await make('POST /subjects/bulk', { body: await bulkOrder(bench, Math.max(...sizes)) }))
+    const comparisons: Comparison[] = []
+    for (const items of sizes) {
+      say(`batch: ${items} items`)
+      comparisons.push(...(await measureOne(bench, databases, items)))
+    }
+    return comparisons
+  } finally {
+    await runner.stop(5000)
+    await plain.end()
+    await server.close()
+    await runtime.close()
+  }
+}
+
+const upload = async ({ make }: Bench, payload: string) =>
+  (await make('POST /uploads?file_name=bench.csv', { payload }))['upload_id']
+
+async function bulkOrder(bench: Bench, items: number) {
+  const lines = Array.from(
+    { length: Math.ceil(items / KNOWN_EVERY) },
+    (_, n) => `person,bench-${n * KNOWN_EVERY},Person ${n},branch`,
+  )
+  const text = `subject_type,external_id,name,attributes.channel\n${lines.join('\n')}\n`
+  return { format: 'csv', upload_id: await upload(bench, text) }
+}
+
+async function ended({ make }: Bench, job: Record<string, unknown>): Promise<void> {
+  for (let now = job; ; now = await make(`GET /jobs/${job['job_id']}`)) {
+    if (now['state'] === 'succeeded') return
+    if (now['state'] !== 'queued' && now['state'] !== 'running') throw new Error(JSON.stringify(now))
+    await sleep(20)
+  }
+}
+
+async function measureOne(bench: Bench, databases: BenchDatabases, items: number): Promise<Comparison[]> {
+  const countries = ['CH', 'DE', 'IR']
+  const lines = Array.from({ length: items }, (_, n) => `bench-${n},${countries[n % 3]},${n % 7 === 0}`)
+  const upload_id = await upload(bench, `external_id,country,pep\n${lines.join('\n')}\n`)
+  await databases.administer('checkpoint')
+  const before = process.cpuUsage()
+  const from_ms = performance.now()
+  const job = await bench.make('POST /batch-evaluations', { body: { matrix_key: bench.matrix_key, upload_id } })
+  await ended(bench, job)
+  const ours_ms = performance.now() - from_ms
+  const { user, system } = process.cpuUsage(before)
+  const batch_id = String(job['resource']).split('/').at(-1) as string
+  const copy_ms = await plainCopy(bench, databases, batch_id, items)
+  const per_s = (items / ours_ms) * 1000
+  const entries = items
+  return [
+    {
+      what: 'batch, from the order to the last rating',
+      entries,
+      ours: `${whole(per_s)} items/s`,
+      beside: `COPY ${whole((items / copy_ms) * 1000)} rows/s`,
+      ratio: copy_ms / ours_ms,
+    },
+    {
+      what: 'a million at this rate, extrapolated',
+      entries: MILLION,
+      ours: `${whole(MILLION / per_s)} s`,
+      beside: '',
+      ratio: null,
+    },
+    {
+      what: 'processor time of the service for an item',
+      entries,
+      ours: `${whole((user + system) / items)} µs`,
+      beside: '',
+      ratio: null,
+    },
+  ]
+}
+
+/** The very rows, as text, into a table with the same columns and primary key and nothing else. */
+async function plainCopy(
+  { plain }: Bench,
+  databases: BenchDatabases,
+  batch_id: string,
+  items: number,
+): Promise<number> {
+  const { rows } = await plain.query<{ line: string }>(
+    `select concat_ws(chr(9), tenant_id, batch_id, seq, coalesce(line::text, '\\N'), coalesce(subject_id::text, '\\N'), external_id, state,
+       inputs, coalesce(band, '\\N'), coalesce(score_bps::text, '\\N'), coalesce(hit::text, '\\N'), reason_codes, coalesce(document_hash, '\\N'),
+       coalesce(previous_band, '\\N'), coalesce(change, '\\N'), coalesce(failure_code, '\\N'), findings) as line
+       from app.batch_item where batch_id = $1 order by seq`,
+    [batch_id],
+  )
+  const pieces: Buffer[] = []
+  for (let from = 0; from < rows.length; from += 1000) {
+    pieces.push(
+      Buffer.from(
+        rows
+          .slice(from, from + 1000)
+          .map(({ line }) => `${line}\n`)
+          .join(''),
+      ),
+    )
+  }
+  await databases.administer('checkpoint')
+  const from_ms = performance.now()
+  const copied = await copyIn(plain, `copy ${PLAIN} from stdin`, sourceOf(pieces))
+  if (copied !== items) throw new Error(`${copied} rows were copied instead of ${items}`)
+  return performance.now() - from_ms
+}
+
+async function* sourceOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces
+}

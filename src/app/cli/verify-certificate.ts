@@ -1,0 +1,83 @@
+/**
+ * `verify certificate FILE`: shows a decision and whether its certificate is genuine, offline, with nothing but the file and
+ * the public key the reader holds.
+ */
+import {
+  type Certificate,
+  CertificateUnreadable,
+  certificateFaults,
+  readCertificate,
+} from '../../decision/certificate.ts'
+import type { Command } from './command.ts'
+import { readJsonFile } from './verify.ts'
+
+export const verifyCertificate: Command = {
+  name: 'verify certificate',
+  summary: 'Verify the signed record of a decision offline, and show the decision',
+  about: `
+FILE is the answer of GET /api/evaluations/{evaluation_id}/certificate. With --key, it must be signed by that public key or by
+the one it named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown
+to be consistent in itself. Exit code 0 when genuine, 1 when not.
+
+Example:
+  npx probity verify certificate certificate.json --key PUBLIC_KEY`,
+  options: {
+    key: { type: 'string', value: 'PUBLIC_KEY', about: 'the public key you hold' },
+    json: { type: 'boolean', about: 'print the report as JSON' },
+  },
+  positionals: ['FILE'],
+  run: async ({ args, terminal }) => {
+    const [file] = args.positionals as [string]
+    const certificate = read(file)
+    const key = args.text('key')
+    const faults = certificateFaults(certificate, key)
+    const genuine = faults.length === 0
+    if (args.flag('json')) {
+      const { evaluation_id, tenant_id, subject_id, decided_at, document_hash, key_id, document } = certificate
+      const facts = { evaluation_id, tenant_id, subject_id, decided_at, document_hash, key_id, document }
+      terminal.out(JSON.stringify({ genuine, faults, ...facts }, null, 2))
+    } else if (genuine) {
+      const held = key === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
+      terminal.out(`Genuine: signed by key ${certificate.key_id}${held}.`)
+      for (const line of decisionLines(certificate)) terminal.out(`  ${line}`)
+    } else {
+      terminal.out('NOT GENUINE: do not rely on what this file says.')
+      for (const fault of faults) terminal.out(`  ${fault}`)
+    }
+    return genuine ? 0 : 1
+  },
+}
+
+function read(file: string): Certificate {
+  const given = readJsonFile(file)
+  try {
+    return readCertificate(given)
+  } catch (error) {
+    if (!(error instanceof CertificateUnreadable)) throw error
+    throw new Error(`${file} is not a certificate: ${error.message}.`, { cause: error })
+  }
+}
+
+interface Shown {
+  readonly family?: string
+  readonly key?: string
+  readonly version?: number
+  readonly outcome?: { readonly band?: string; readonly score_bps?: number; readonly hit?: boolean }
+  readonly explanation?: { readonly summary?: readonly string[] }
+  readonly lists?: readonly { readonly list_key: string; readonly version: number }[]
+}
+
+/** The signature has been checked: what is shown is what was signed. */
+function decisionLines(certificate: Certificate): string[] {
+  const { family, key, version, outcome = {}, explanation = {}, lists = [] } = certificate.document as Shown
+  const said =
+    outcome.band === undefined ? (outcome.hit ? 'hit' : 'no hit') : `${outcome.band}, ${outcome.score_bps} basis points`
+  return [
+    `Evaluation ${certificate.evaluation_id} of tenant ${certificate.tenant_id}, decided ${certificate.decided_at} by ${certificate.decided_by}`,
+    ...(certificate.subject_id === null ? [] : [`Subject ${certificate.subject_id}`]),
+    `${family} ${key}, version ${version}: ${said}`,
+    ...(explanation.summary ?? []).map((sentence) => `- ${sentence}`),
+    `Lists: ${lists.map((list) => `${list.list_key} version ${list.version}`).join(', ')}`,
+    `Document hash ${certificate.document_hash}`,
+  ]
+}

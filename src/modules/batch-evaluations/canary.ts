@@ -1,0 +1,47 @@
+/** One batch with one item, for the isolation canary; it is not meant to be run. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { keepReceipt, resolve } from '../reference-data/index.ts'
+import { insertBatch, insertItems } from './queries.ts'
+
+export async function plantCanary(tx: Tx): Promise<void> {
+  const receipt = await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+  const batch_id = uuidv7()
+  await insertBatch(tx, {
+    batch_id,
+    job_id: uuidv7(),
+    family: 'matrix',
+    definition_key: 'canary',
+    definition_version: 1,
+    engine: 1,
+    receipt_id: receipt.receipt_id,
+    receipt_hash: receipt.manifest_hash,
+    asked_at: null,
+    valid_at: receipt.valid_at,
+    known_at: receipt.known_at,
+    source_kind: 'items',
+    source: { items: [{ external_id: 'canary' }] },
+    upload_id: null,
+    note: 'canary',
+    total: 1,
+  })
+  await insertItems(tx, batch_id, [
+    {
+      seq: 1,
+      line: null,
+      subject_id: null,
+      external_id: 'canary',
+      state: 'done',
+      inputs: { note: 'canary' },
+      band: 'canary',
+      score_bps: 0,
+      hit: null,
+      reason_codes: ['canary'],
+      document_hash: receipt.manifest_hash,
+      previous_band: null,
+      change: null,
+      failure_code: null,
+      findings: [],
+    },
+  ])
+}

@@ -1,0 +1,132 @@
+/**
+ * Two batches of the same matrix or rule side by side: whose outcome differs, and which version, or the inputs, make the
+ * difference by themselves. Nothing is stored.
+ */
+import type { Decision, Inputs } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { sameJson } from '../../../registry/content/patch.ts'
+import { shownOutcome } from '../../evaluations/index.ts'
+import type { ContentPointer } from '../../reference-data/index.ts'
+import { decideWith, type Resolution } from '../../risk-matrices/index.ts'
+import { planOf } from '../actions.ts'
+import { findBatch } from '../queries.ts'
+import { listPairs, type Pair, tallyPairs } from './queries.ts'
+
+type Versions = Resolution<ContentPointer>
+
+interface Moved {
+  readonly family: ContentPointer['family']
+  readonly key: string
+  readonly from: ContentPointer | undefined
+  readonly to: ContentPointer | undefined
+}
+
+export async function sidesOf(kernel: Kernel, tx: Tx, batch_id: string, other_batch_id: string) {
+  const [one, other] = [found(await findBatch(tx, batch_id)), found(await findBatch(tx, other_batch_id))]
+  if (one.family !== other.family || one.definition_key !== other.definition_key)
+    fail('conflict', 'The two batches were decided by different matrices or rules.')
+  const [first, second] = [await planOf(kernel, tx, one), await planOf(kernel, tx, other)]
+  return { first: first.resolution, second: second.resolution }
+}
+
+export async function totalsOf(tx: Tx, batch_id: string, other_batch_id: string) {
+  const tallies = await tallyPairs(tx, batch_id, other_batch_id)
+  const sum = (fits: (tally: (typeof tallies)[number]) => boolean) =>
+    tallies.filter(fits).reduce((total, { count }) => total + count, 0)
+  const isCommon = ({ in_first, in_second }: (typeof tallies)[number]) => in_first && in_second
+  const migration = new Map<string, { from: string | null; to: string | null; count: number }>()
+  for (const { from, to, count } of tallies.filter(isCommon)) {
+    const id = JSON.stringify([from, to])
+    migration.set(id, { from, to, count: (migration.get(id)?.count ?? 0) + count })
+  }
+  return {
+    common: sum(isCommon),
+    only_first: sum(({ in_second }) => !in_second),
+    only_second: sum(({ in_first }) => !in_first),
+    same: sum((tally) => isCommon(tally) && !tally.different),
+    different: sum((tally) => isCommon(tally) && tally.different),
+    migration: [...migration].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
+  }
+}
+
+export interface Sides {
+  readonly first: Versions
+  readonly second: Versions
+}
+
+/** The definition and every list that one side read in another version, or not at all. */
+export function movedBetween({ first, second }: Sides): Moved[] {
+  const keys = [...new Set([...first.lists.keys(), ...second.lists.keys()])].sort()
+  const pairs = [
+    [first.definition, second.definition] as const,
+    ...keys.map((key) => [first.lists.get(key), second.lists.get(key)] as const),
+  ]
+  return pairs.flatMap(([from, to]) => {
+    const { family, list_key: key } = (from ?? to) as ContentPointer
+    return sameJson(contentOf(from), contentOf(to)) ? [] : [{ family, key, from, to }]
+  })
+}
+
+const contentOf = (pointer: ContentPointer | undefined) =>
+  pointer && [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]
+
+export const shownMoved = ({ family, key, from, to }: Moved) => ({
+  family,
+  key,
+  from_version: from?.version ?? null,
+  to_version: to?.version ?? null,
+  from_overlay: from?.overlay_version ?? null,
+  to_overlay: to?.overlay_version ?? null,
+})
+
+/** The first side's versions, with one thing as the second side has it. */
+function switched({ first, second }: Sides, { family, key, to }: Moved): Versions {
+  if (family === 'list') return to ? { ...first, lists: new Map(first.lists).set(key, to) } : first
+  const lists = second.compiled.list_keys.flatMap((list_key) => {
+    const chosen = first.lists.get(list_key) ?? second.lists.get(list_key)
+    return chosen ? [[list_key, chosen] as const] : []
+  })
+  return { ...second, lists: new Map(lists) }
+}
+
+const INPUTS = 'inputs'
+
+/** Differing items of one page, with what alone turns the first outcome into the second. */
+export async function pairsOf(
+  kernel: Kernel,
+  tx: Tx,
+  sides: Sides,
+  ids: readonly [batch_id: string, other_batch_id: string],
+  after: string | null,
+  count: number,
+) {
+  const moved = movedBetween(sides).map((each) => ({
+    name: `${each.family} ${each.key}`,
+    versions: switched(sides, each),
+  }))
+  const pairs: (Omit<Pair, 'before' | 'after'> & { before: object; after: object; because: string[] })[] = []
+  for (const { before, after: then, ...pair } of await listPairs(tx, ...ids, after, count)) {
+    const leads = async (versions: Versions, inputs: Inputs) => {
+      const decision = await decideWith(kernel, tx, versions, inputs)
+      return gives(decision, then)
+    }
+    const because: string[] = []
+    if (before.inputs && then.inputs && then.state === 'done') {
+      const isOther = !sameJson(before.inputs, then.inputs)
+      if (isOther && (await leads(sides.first, then.inputs))) because.push(INPUTS)
+      for (const { name, versions } of moved) if (await leads(versions, before.inputs)) because.push(name)
+    }
+    const { inputs: _before, ...shownBefore } = before
+    const { inputs: _after, ...shownAfter } = then
+    pairs.push({ ...pair, before: shownBefore, after: shownAfter, because })
+  }
+  return pairs
+}
+
+function gives(decision: Decision, wanted: Pair['after']): boolean {
+  if (!decision.ok) return false
+  const { band, score_bps, hit } = shownOutcome(decision.outcome)
+  return band === wanted.band && score_bps === wanted.score_bps && hit === wanted.hit
+}

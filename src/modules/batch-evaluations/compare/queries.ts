@@ -1,0 +1,50 @@
+/** SQL of comparing two batches, by whom their items are about: the last item of each in either. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { ItemRow } from '../decide/rules.ts'
+
+/** Items that name nobody cannot be found again in another batch. */
+const side = (name: string, n: number) =>
+  `${name} as (select distinct on (key) coalesce(subject_id::text, external_id) collate "C" as key, seq, subject_id, external_id,
+     state, band, score_bps, hit, inputs from app.batch_item
+    where tenant_id = $1 and batch_id = $${n} and (subject_id is not null or external_id is not null) order by key, seq desc)`
+const sides = `with ${side('a', 2)}, ${side('b', 3)}`
+const differs = '(a.state, a.band, a.score_bps, a.hit) is distinct from (b.state, b.band, b.score_bps, b.hit)'
+
+export interface Tallied {
+  readonly in_first: boolean
+  readonly in_second: boolean
+  readonly different: boolean
+  readonly from: string | null
+  readonly to: string | null
+  readonly count: number
+}
+
+export const tallyPairs = (tx: Tx, batch_id: string, other_batch_id: string) =>
+  tx.query<Tallied>(
+    `${sides} select a.key is not null as in_first, b.key is not null as in_second, ${differs} as different,
+            a.band as from, b.band as to, count(*) as count
+       from a full join b on a.key = b.key group by 1, 2, 3, 4, 5`,
+    [tx.tenant_id, batch_id, other_batch_id],
+  )
+
+type Half = Pick<ItemRow, 'state' | 'band' | 'score_bps' | 'hit' | 'inputs'>
+export interface Pair {
+  readonly key: string
+  readonly subject_id: string | null
+  readonly external_id: string | null
+  readonly seq: number
+  readonly other_seq: number
+  readonly before: Half
+  readonly after: Half
+}
+
+const half = (name: string) =>
+  `jsonb_build_object('state', ${name}.state, 'band', ${name}.band, 'score_bps', ${name}.score_bps, 'hit', ${name}.hit, 'inputs', ${name}.inputs)`
+
+/** Items of both whose outcome differs. */
+export const listPairs = (tx: Tx, batch_id: string, other_batch_id: string, after: string | null, count: number) =>
+  tx.query<Pair>(
+    `${sides} select a.key, b.subject_id, b.external_id, a.seq, b.seq as other_seq, ${half('a')} as before, ${half('b')} as after
+       from a join b on a.key = b.key where ${differs} and ($4::text is null or a.key > $4) order by a.key limit $5`,
+    [tx.tenant_id, batch_id, other_batch_id, after, count],
+  )

@@ -1,0 +1,37 @@
+/** What changed between two batches, and because of which version. */
+import { page } from '../../../kernel/page.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { BatchComparison, CompareParams, CompareQuery } from '../schema.ts'
+import { movedBetween, pairsOf, shownMoved, sidesOf, totalsOf } from './actions.ts'
+
+export const compareRoutes = [
+  tenantRoute('GET /batch-evaluations/:batch_id/compare/:other_batch_id', {
+    id: 'diffBatchEvaluations',
+    summary: 'What changed between two batches, and because of which version',
+    description:
+      'Items are the same when they are about the same subject or external id. The earlier batch comes first.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: CompareParams,
+    query: CompareQuery,
+    reply: [200, BatchComparison],
+    limit: 'heavy',
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async (input) => {
+    const { tx, kernel, params } = input
+    const { batch_id, other_batch_id } = params
+    const sides = await sidesOf(kernel, tx, batch_id, other_batch_id)
+    const route = `diffBatchEvaluations ${batch_id} ${other_batch_id}`
+    const { items, next_cursor } = await page(input, route, ['key'], (after, count) =>
+      pairsOf(kernel, tx, sides, [batch_id, other_batch_id], (after?.[0] as string | undefined) ?? null, count),
+    )
+    return {
+      batch_id,
+      other_batch_id,
+      versions: movedBetween(sides).map(shownMoved),
+      ...(await totalsOf(tx, batch_id, other_batch_id)),
+      items: items.map(({ key: _, ...pair }) => pair as never),
+      next_cursor,
+    }
+  }),
+]

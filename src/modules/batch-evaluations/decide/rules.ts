@@ -1,0 +1,105 @@
+/** What an item of a batch becomes: a decision with its hash and what it changes, or everything that kept it from one. */
+import type { Decision, Finding, Inputs, Lists, MatrixDefinition } from '../../../decision/model.ts'
+import type { SubjectRow } from '../../subjects/index.ts'
+import type { ItemFinding, Row } from '../source/rules.ts'
+
+export const changes = ['first', 'same', 'raised', 'lowered', 'moved'] as const
+export type Change = (typeof changes)[number]
+
+/** An item as it is stored. */
+export interface ItemRow {
+  readonly seq: number
+  readonly line: number | null
+  readonly subject_id: string | null
+  readonly external_id: string | null
+  readonly state: 'done' | 'failed'
+  readonly inputs: Inputs | null
+  readonly band: string | null
+  readonly score_bps: number | null
+  readonly hit: boolean | null
+  readonly reason_codes: readonly string[]
+  readonly document_hash: string | null
+  readonly previous_band: string | null
+  readonly change: Change | null
+  readonly failure_code: string | null
+  readonly findings: readonly ItemFinding[]
+}
+
+/** An item with everything that is known of it. */
+export interface Asked {
+  readonly row: Row
+  readonly subject: SubjectRow | null
+  /** Decided on; null where the row says why there is nothing to decide on. */
+  readonly inputs: Inputs | null
+  readonly previous_band: string | null
+}
+
+/** Places of bands from the lowest, as the pinned list of bands orders them. */
+export function rankOf({ bands }: Pick<MatrixDefinition, 'bands'>, lists: Lists): ReadonlyMap<string, number> {
+  const entries = lists.get(bands.list_key)?.all ?? []
+  const sorted = entries.toSorted((a, b) => Number(a.entry[bands.from_field]) - Number(b.entry[bands.from_field]))
+  return new Map(sorted.map(({ entry }, place) => [String(entry[bands.band_field]), place]))
+}
+
+/** Bands that are not both on the list cannot be told apart by height. */
+export function changeOf(from: string | null, to: string, rank: ReadonlyMap<string, number>): Change {
+  if (from === null) return 'first'
+  if (from === to) return 'same'
+  const [before, after] = [rank.get(from), rank.get(to)]
+  if (before === undefined || after === undefined) return 'moved'
+  return after > before ? 'raised' : 'lowered'
+}
+
+export function doneItem(
+  { row, subject, inputs, previous_band }: Asked,
+  { outcome }: Extract<Decision, { ok: true }>,
+  document_hash: string,
+  rank: ReadonlyMap<string, number>,
+): ItemRow {
+  const isRating = outcome.family === 'matrix'
+  return {
+    seq: row.seq,
+    line: row.line,
+    subject_id: subject?.subject_id ?? null,
+    external_id: row.external_id ?? subject?.external_id ?? null,
+    state: 'done',
+    inputs,
+    band: isRating ? outcome.band : null,
+    score_bps: isRating ? outcome.score_bps : null,
+    hit: isRating ? null : outcome.hit,
+    reason_codes: outcome.reason_codes,
+    document_hash,
+    previous_band,
+    change: isRating && subject ? changeOf(previous_band, outcome.band, rank) : null,
+    failure_code: null,
+    findings: [],
+  }
+}
+
+/** What was given is kept as it was given, so that it can be tried again. */
+export function failedItem({ row, subject, previous_band }: Asked, findings: readonly ItemFinding[]): ItemRow {
+  const [first] = findings
+  return {
+    seq: row.seq,
+    line: row.line,
+    subject_id: subject?.subject_id ?? null,
+    external_id: row.external_id ?? subject?.external_id ?? null,
+    state: 'failed',
+    inputs: row.inputs,
+    band: null,
+    score_bps: null,
+    hit: null,
+    reason_codes: [],
+    document_hash: null,
+    previous_band,
+    change: null,
+    failure_code: first?.code ?? 'unknown',
+    findings: findings.slice(0, MAX_FINDINGS),
+  }
+}
+const MAX_FINDINGS = 20
+
+export const findingsOf = (findings: readonly Finding[]): ItemFinding[] =>
+  findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code, pointer, message }) => ({ code, pointer, message }))

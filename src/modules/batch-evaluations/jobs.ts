@@ -1,0 +1,157 @@
+/**
+ * A batch as long work: portions are read, decided and stored one after the other, the next being decided while one is stored.
+ * Items, ratings and how far the batch got are committed together, so whoever takes over repeats and loses nothing.
+ */
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { closed, Id, type Static } from '../../kernel/schema.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertRatings } from '../subjects/index.ts'
+import { planOf } from './actions.ts'
+import { decideRows, type Plan } from './decide/actions.ts'
+import type { ItemRow } from './decide/rules.ts'
+import {
+  findBatch,
+  insertItems,
+  listFailedItems,
+  updateBatchFinished,
+  updateBatchReached,
+  updateBatchTotal,
+  updateItems,
+} from './queries.ts'
+import { after, type BatchRow, digestOf, ratingOf } from './rules.ts'
+import { countFile, type ReadTx, remaining } from './source/actions.ts'
+import type { Row } from './source/rules.ts'
+
+/** Items of one step, and of one event of the audit record. */
+const STEP_ITEMS = 1000
+
+/** Writing a statement out holds the process up: no longer than some ten milliseconds. */
+const STATEMENT_ITEMS = 500
+
+const Payload = closed({ batch_id: Id() })
+type Context = JobContext<Static<typeof Payload>>
+
+export const batchEvaluation = defineJob({
+  kind: 'batch-evaluation',
+  summary: 'Decides about many subjects or inputs on one receipt.',
+  payload: Payload,
+  // Where it stands is said by the batch itself.
+  resumes: 'restart',
+  run: async (context: Context) => {
+    const { read, finish, kernel, payload, job_id } = context
+    const { batch, plan } = await read(async (tx) => {
+      const stored = found(await findBatch(tx, payload.batch_id))
+      return { batch: stored, plan: await planOf(kernel, tx, stored) }
+    })
+    if (batch.job_id !== job_id) fail('conflict', 'Another job has taken this batch over.')
+    const surveyed = await survey(context, batch)
+    const rows = batch.stage === 'again' ? failedRows(read, batch) : remainingRows(read, surveyed, plan)
+    const reached = await work(context, surveyed, plan, rows)
+    await finish(async (tx) => {
+      await updateBatchFinished(tx, reached.batch_id)
+      return { batch_id: reached.batch_id, done: reached.done, failed: reached.failed }
+    })
+    return null
+  },
+})
+
+const remainingRows = (read: ReadTx, batch: BatchRow, plan: Plan) =>
+  remaining(read, batch, plan.resolution.compiled.definition.inputs, STEP_ITEMS)
+
+/** A file is read to its end before anything of it is decided. */
+async function survey({ step, signal, read }: Context, batch: BatchRow): Promise<BatchRow> {
+  if (batch.source_kind !== 'upload' || batch.total !== null) return batch
+  const total = await countFile(read, batch, signal)
+  await step(async (tx) => {
+    await updateBatchTotal(tx, batch.batch_id, total)
+    return { progress: { done: 0, total, unit: 'items' } }
+  })
+  return { ...batch, total }
+}
+
+/** What was given is all that is left of a failed item, and all that is needed. */
+async function* failedRows(read: ReadTx, { batch_id, after_seq }: BatchRow): AsyncGenerator<Row[], void, undefined> {
+  let after = after_seq
+  for (;;) {
+    const items = await read((tx) => listFailedItems(tx, batch_id, after, STEP_ITEMS))
+    if (items.length > 0) yield items.map(rowAgain)
+    if (items.length < STEP_ITEMS) return
+    after = (items.at(-1) as ItemRow).seq
+  }
+}
+
+const rowAgain = ({ seq, line, subject_id, external_id, inputs }: ItemRow): Row => ({
+  seq,
+  line,
+  subject_id,
+  external_id,
+  inputs,
+  findings: [],
+})
+
+async function work(context: Context, batch: BatchRow, plan: Plan, rows: AsyncIterable<Row[]>): Promise<BatchRow> {
+  const { step, signal, kernel, read } = context
+  const decided = async function* () {
+    for await (const portion of rows) yield await decideRows(kernel, read, plan, portion)
+  }
+  let reached = batch
+  let tried = 0
+  for await (const items of oneAhead(decided())) {
+    signal.throwIfAborted()
+    const next = after(reached, items)
+    tried += items.length
+    await step(async (tx) => {
+      await keep(tx, reached, next, items)
+      return {
+        progress:
+          batch.stage === 'again'
+            ? { done: tried, total: batch.failed, unit: 'items' }
+            : { done: next.done + next.failed, total: next.total, unit: 'items' },
+        audit: {
+          batch_id: batch.batch_id,
+          first_seq: (items[0] as ItemRow).seq,
+          last_seq: (items.at(-1) as ItemRow).seq,
+          items: items.length,
+          // Which decisions these were can be shown by whoever has the items, and is not said by the record.
+          digest: kernel.audit.fingerprint(canonicalJson(items.map(digestOf))),
+        },
+      }
+    })
+    reached = next
+  }
+  return reached
+}
+
+async function keep(tx: Tx, before: BatchRow, next: BatchRow, items: readonly ItemRow[]): Promise<void> {
+  if ((await updateBatchReached(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')
+  const store = before.stage === 'again' ? updateItems : insertItems
+  for (let from = 0; from < items.length; from += STATEMENT_ITEMS)
+    await store(tx, before.batch_id, items.slice(from, from + STATEMENT_ITEMS))
+  const ratings = items.flatMap((item) => ratingOf(before, item, uuidv7()) ?? [])
+  if (ratings.length > 0) await insertRatings(tx, ratings)
+}
+
+/** While one is used, the next is being made. */
+async function* oneAhead<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+  const pull = () => {
+    const next = source.next()
+    // Whoever asks for it gets its failure; until then it is nobody's.
+    next.catch(() => {})
+    return next
+  }
+  let next = pull()
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done) return
+      next = pull()
+      yield value as T
+    }
+  } finally {
+    await next.catch(() => {})
+    await source.return()
+  }
+}

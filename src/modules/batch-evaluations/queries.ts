@@ -1,0 +1,211 @@
+/** SQL of batches: what was ordered, how far it got, and what became of each item. Decided items are never changed. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Position } from '../../kernel/page.ts'
+import type { Change, ItemRow } from './decide/rules.ts'
+import type { BatchRow, NewBatch, Tally } from './rules.ts'
+
+const columns = `b.batch_id, b.job_id, b.family, b.definition_key, b.definition_version, b.engine, b.receipt_id, b.receipt_hash,
+  b.asked_at, b.valid_at, b.known_at, b.source_kind, b.source, b.upload_id, b.note, b.stage, b.after_subject, b.after_seq, b.total,
+  b.done, b.failed, b.created_at, b.created_by, coalesce(b.finished_at, j.finished_at) as finished_at, j.problem,
+  coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state, r.manifest`
+/** Its job says how it goes; when that is forgotten, only the end remains. */
+const batches = `app.batch_evaluation b left join app.job j on j.tenant_id = b.tenant_id and j.job_id = b.job_id
+  join app.resolution_receipt r on r.tenant_id = b.tenant_id and r.receipt_id = b.receipt_id`
+
+export const insertBatch = (tx: Tx, row: NewBatch) =>
+  tx.run(
+    `insert into app.batch_evaluation (tenant_id, batch_id, job_id, family, definition_key, definition_version, engine, receipt_id,
+       receipt_hash, asked_at, valid_at, known_at, source_kind, source, upload_id, note, total, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, $15, $16, $17, $18)`,
+    [
+      tx.tenant_id,
+      row.batch_id,
+      row.job_id,
+      row.family,
+      row.definition_key,
+      row.definition_version,
+      row.engine,
+      row.receipt_id,
+      row.receipt_hash,
+      row.asked_at,
+      row.valid_at,
+      row.known_at,
+      row.source_kind,
+      JSON.stringify(row.source),
+      row.upload_id,
+      row.note,
+      row.total,
+      tx.actor,
+    ],
+  )
+
+export const findBatch = (tx: Tx, batch_id: string) =>
+  tx.find<BatchRow>(`select ${columns} from ${batches} where b.tenant_id = $1 and b.batch_id = $2`, [
+    tx.tenant_id,
+    batch_id,
+  ])
+
+/** Whoever starts it again waits here for whoever did a moment ago. */
+export const lockBatch = (tx: Tx, batch_id: string) =>
+  tx.find<{ batch_id: string }>(
+    'select batch_id from app.batch_evaluation where tenant_id = $1 and batch_id = $2 for update',
+    [tx.tenant_id, batch_id],
+  )
+
+/** Newest first. */
+export const listBatches = (tx: Tx, after: Position, count: number) =>
+  tx.query<BatchRow>(
+    `select ${columns} from ${batches}
+      where b.tenant_id = $1 and ($2::timestamptz is null or (b.created_at, b.batch_id) < ($2, $3::uuid))
+      order by b.created_at desc, b.batch_id desc limit $4`,
+    [tx.tenant_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+/** Another job goes on with it: where the last one stopped, or from the first failed item. */
+export const updateBatchJob = (tx: Tx, batch_id: string, job_id: string, stage: BatchRow['stage'], after_seq: number) =>
+  tx.run(
+    `update app.batch_evaluation set job_id = $3, stage = $4, after_seq = $5, finished_at = null
+      where tenant_id = $1 and batch_id = $2`,
+    [tx.tenant_id, batch_id, job_id, stage, after_seq],
+  )
+
+export const updateBatchTotal = (tx: Tx, batch_id: string, total: number) =>
+  tx.run('update app.batch_evaluation set total = $3 where tenant_id = $1 and batch_id = $2', [
+    tx.tenant_id,
+    batch_id,
+    total,
+  ])
+
+/** How far it is now. No row where another job has taken it over, or it is not where it was: then nothing may be added. */
+export const updateBatchReached = (
+  tx: Tx,
+  before: Pick<BatchRow, 'batch_id' | 'job_id' | 'done' | 'failed' | 'after_seq'>,
+  reached: Pick<BatchRow, 'done' | 'failed' | 'after_subject' | 'after_seq'>,
+) =>
+  tx.run(
+    `update app.batch_evaluation set done = $7, failed = $8, after_subject = $9, after_seq = $10
+      where tenant_id = $1 and batch_id = $2 and job_id = $3 and done = $4 and failed = $5 and after_seq = $6`,
+    [
+      tx.tenant_id,
+      before.batch_id,
+      before.job_id,
+      before.done,
+      before.failed,
+      before.after_seq,
+      reached.done,
+      reached.failed,
+      reached.after_subject,
+      reached.after_seq,
+    ],
+  )
+
+export const updateBatchFinished = (tx: Tx, batch_id: string) =>
+  tx.run(
+    `update app.batch_evaluation set finished_at = now(), total = done + failed where tenant_id = $1 and batch_id = $2`,
+    [tx.tenant_id, batch_id],
+  )
+
+const itemColumns = `seq, line, subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
+  previous_band, change, failure_code, findings`
+
+/** One array for each column, and the two texts that are JSON as they will be stored. */
+const arraysOf = (items: readonly ItemRow[]): unknown[] => [
+  items.map((item) => item.seq),
+  items.map((item) => item.line),
+  items.map((item) => item.subject_id),
+  items.map((item) => item.external_id),
+  items.map((item) => item.state),
+  items.map((item) => (item.inputs === null ? null : JSON.stringify(item.inputs))),
+  items.map((item) => item.band),
+  items.map((item) => item.score_bps),
+  items.map((item) => item.hit),
+  items.map((item) => JSON.stringify(item.reason_codes)),
+  items.map((item) => item.document_hash),
+  items.map((item) => item.previous_band),
+  items.map((item) => item.change),
+  items.map((item) => item.failure_code),
+  items.map((item) => JSON.stringify(item.findings)),
+]
+const given = `unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::jsonb[], $9::text[], $10::bigint[],
+  $11::boolean[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[]) as g (${itemColumns})`
+
+export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
+  tx.run(`insert into app.batch_item (tenant_id, batch_id, ${itemColumns}) select $1, $2, g.* from ${given}`, [
+    tx.tenant_id,
+    batch_id,
+    ...arraysOf(items),
+  ])
+
+/** What failed is replaced by what came of trying again. */
+export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
+  tx.run(
+    `update app.batch_item i set (subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
+       previous_band, change, failure_code, findings) = (g.subject_id, g.external_id, g.state, g.inputs, g.band, g.score_bps, g.hit,
+       g.reason_codes, g.document_hash, g.previous_band, g.change, g.failure_code, g.findings)
+       from ${given} where i.tenant_id = $1 and i.batch_id = $2 and i.seq = g.seq`,
+    [tx.tenant_id, batch_id, ...arraysOf(items)],
+  )
+
+/**
+ * Statements of this transaction are planned for the tables as they are now. A plan kept from when they were small would look for
+ * a thousand names by reading all subjects.
+ */
+export const planAfresh = (tx: Tx) => tx.run(`select set_config('plan_cache_mode', 'force_custom_plan', true)`)
+
+/** What a matrix had last said of each of the subjects at an instant, read at once for all of them. */
+export const listPreviousBands = (tx: Tx, subject_ids: readonly string[], matrix_key: string, known_at: string) =>
+  tx.query<{ subject_id: string; band: string }>(
+    `select distinct on (subject_id) subject_id, band from app.rating
+      where tenant_id = $1 and subject_id = any($2::uuid[]) and matrix_key = $3 and recorded_at <= $4
+      order by subject_id, valid_at desc, recorded_at desc`,
+    [tx.tenant_id, subject_ids, matrix_key, known_at],
+  )
+
+/** Failed items that could be read, in order. */
+export const listFailedItems = (tx: Tx, batch_id: string, after_seq: number, count: number) =>
+  tx.query<ItemRow>(
+    `select ${itemColumns} from app.batch_item
+      where tenant_id = $1 and batch_id = $2 and seq > $3 and state = 'failed' and inputs is not null order by seq limit $4`,
+    [tx.tenant_id, batch_id, after_seq, count],
+  )
+
+export const findItem = (tx: Tx, batch_id: string, seq: number) =>
+  tx.find<ItemRow>(`select ${itemColumns} from app.batch_item where tenant_id = $1 and batch_id = $2 and seq = $3`, [
+    tx.tenant_id,
+    batch_id,
+    seq,
+  ])
+
+export interface ItemFilter {
+  readonly state?: ItemRow['state'] | undefined
+  readonly change?: Change | undefined
+  readonly band?: string | undefined
+  readonly previous_band?: string | undefined
+  readonly failure_code?: string | undefined
+}
+
+/**
+ * In order. Only the filters that are given are written down, and those from a fixed set by their value: partial indexes are
+ * found by it.
+ */
+export const listItems = (tx: Tx, batch_id: string, filter: ItemFilter, after_seq: number, count: number) => {
+  const values: unknown[] = [tx.tenant_id, batch_id, after_seq, count]
+  const where = ['tenant_id = $1', 'batch_id = $2', 'seq > $3']
+  if (filter.state !== undefined) where.push(`state = '${filter.state}'`)
+  if (filter.change !== undefined) where.push(`change = '${filter.change}'`)
+  for (const name of ['band', 'previous_band', 'failure_code'] as const) {
+    if (filter[name] !== undefined) where.push(`${name} = $${values.push(filter[name])}`)
+  }
+  return tx.query<ItemRow>(
+    `select ${itemColumns} from app.batch_item where ${where.join(' and ')} order by seq limit $4`,
+    values,
+  )
+}
+
+/** All items, counted by everything a summary tells apart. */
+export const tallyItems = (tx: Tx, batch_id: string) =>
+  tx.query<Tally>(
+    `select state, subject_id is not null as known, previous_band, band, hit, change, failure_code, count(*) as count
+       from app.batch_item where tenant_id = $1 and batch_id = $2 group by 1, 2, 3, 4, 5, 6, 7`,
+    [tx.tenant_id, batch_id],
+  )

@@ -1,0 +1,55 @@
+/** Reading what a batch decided: all of it as a file, and one item with its explanation, checked against what was kept. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { writeEntries } from '../../../registry/export.ts'
+import { documentOf, shownOutcome } from '../../evaluations/index.ts'
+import { decideWith } from '../../risk-matrices/index.ts'
+import { planOf } from '../actions.ts'
+import type { ItemRow } from '../decide/rules.ts'
+import { findBatch, findItem, listItems } from '../queries.ts'
+import { BatchItem } from '../schema.ts'
+import type { ReadTx } from '../source/actions.ts'
+import { shownItem } from './rules.ts'
+
+/** Decided once more on what the batch pinned; anything but the very same document is not given out as an explanation. */
+export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq: number) {
+  const batch = found(await findBatch(tx, batch_id))
+  const item = found(await findItem(tx, batch_id, seq))
+  const { inputs, document_hash } = item
+  if (inputs === null || document_hash === null)
+    return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
+  const { resolution, asked_at } = await planOf(kernel, tx, batch)
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  if (!decision.ok) return fail('content_corrupt')
+  const made = documentOf(resolution, inputs, asked_at, decision)
+  if (made.document_hash !== document_hash || !fits(item, made.content.outcome)) return fail('content_corrupt')
+  return { batch_id, seq, document_hash, outcome: shownOutcome(decision.outcome), explanation: decision.explanation }
+}
+
+/** Columns beside the hash are for finding the item; they must say what the document says. */
+function fits(item: ItemRow, outcome: Parameters<typeof shownOutcome>[0]): boolean {
+  const { band, score_bps, hit } = shownOutcome(outcome)
+  return item.band === band && item.score_bps === score_bps && item.hit === hit
+}
+
+const PAGE_ITEMS = 1000
+
+/** In order, page by page: memory stays flat however many there are. */
+export function writeContent(
+  read: ReadTx,
+  batch_id: string,
+  format: 'csv' | 'ndjson',
+  formula_guard: boolean,
+): AsyncIterable<Buffer> {
+  const texts = async function* () {
+    let after_seq = 0
+    for (;;) {
+      const items = await read((tx) => listItems(tx, batch_id, {}, after_seq, PAGE_ITEMS))
+      yield items.map((item) => JSON.stringify(shownItem(item)))
+      if (items.length < PAGE_ITEMS) return
+      after_seq = (items.at(-1) as ItemRow).seq
+    }
+  }
+  return writeEntries(texts(), { schema: BatchItem as unknown as Record<string, unknown> }, format, formula_guard)
+}

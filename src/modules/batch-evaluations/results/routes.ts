@@ -1,0 +1,83 @@
+/** What a batch decided: item by item, summed up, as a file, and explained. */
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { findBatch, listItems, tallyItems } from '../queries.ts'
+import {
+  BatchItemPage,
+  BatchItemParams,
+  BatchItemQuery,
+  BatchParams,
+  BatchSummary,
+  ContentQuery,
+  ItemExplanation,
+} from '../schema.ts'
+import { explainItem, writeContent } from './actions.ts'
+import { shownItem, summaryOf } from './rules.ts'
+
+const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
+
+export const resultRoutes = [
+  tenantRoute('GET /batch-evaluations/:batch_id/items', {
+    id: 'listBatchItems',
+    summary: 'What became of each item, filterable by band, state and change of rating',
+    roles: readers,
+    tx: 'read',
+    params: BatchParams,
+    query: BatchItemQuery,
+    reply: [200, BatchItemPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    found(await findBatch(tx, params.batch_id))
+    const { limit: _limit, cursor: _cursor, ...filter } = input.query
+    const items = await page(input, `listBatchItems ${params.batch_id}`, ['seq'], (after, count) =>
+      listItems(tx, params.batch_id, filter, Number(after?.[0] ?? 0), count),
+    )
+    return { ...items, items: items.items.map(shownItem) }
+  }),
+
+  tenantRoute('GET /batch-evaluations/:batch_id/items/:seq/explanation', {
+    id: 'getBatchItemExplanation',
+    summary: 'Why one item was decided as it was',
+    description:
+      'Decided once more on the versions the batch pinned, and given only when it is the very same decision, byte for byte.',
+    roles: readers,
+    tx: 'read',
+    params: BatchItemParams,
+    reply: [200, ItemExplanation],
+    problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const { explanation, ...explained } = await explainItem(kernel, tx, params.batch_id, Number(params.seq))
+    return { ...explained, explanation: explanation as never }
+  }),
+
+  tenantRoute('GET /batch-evaluations/:batch_id/summary', {
+    id: 'getBatchSummary',
+    summary: 'Distribution over bands, migration against the ratings before, failures by kind',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    params: BatchParams,
+    reply: [200, BatchSummary],
+    limit: 'heavy',
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const batch = found(await findBatch(tx, params.batch_id))
+    return summaryOf(batch, await tallyItems(tx, params.batch_id))
+  }),
+
+  tenantRoute('GET /batch-evaluations/:batch_id/content', {
+    id: 'getBatchContent',
+    summary: 'Download all items as CSV or NDJSON',
+    roles: readers,
+    tx: 'self',
+    params: BatchParams,
+    query: ContentQuery,
+    reply: [200, streamed('application/octet-stream', 'One item a line, in the format asked for.')],
+    problems: ['not_found', 'not_finished'],
+  }).handle(async ({ read, params, query }) => {
+    const { state } = found(await read((tx) => findBatch(tx, params.batch_id)))
+    if (state === 'queued' || state === 'running') fail('not_finished')
+    return writeContent(read, params.batch_id, query.format ?? 'csv', query.formula_guard ?? true)
+  }),
+]

@@ -1,0 +1,79 @@
+/** How batches and their items are shown and summed up. */
+
+import { changes, type ItemRow } from '../decide/rules.ts'
+import type { BatchRow, Tally } from '../rules.ts'
+
+export const shownBatch = (row: BatchRow) => {
+  const file = 'file' in row.source ? row.source : null
+  const filter = 'filter' in row.source ? row.source.filter : null
+  return {
+    batch_id: row.batch_id,
+    job_id: row.job_id,
+    state: row.state,
+    family: row.family,
+    definition_key: row.definition_key,
+    definition_version: row.definition_version,
+    engine: row.engine,
+    receipt_id: row.receipt_id,
+    valid_at: row.valid_at,
+    known_at: row.known_at,
+    source: {
+      kind: row.source_kind,
+      upload_id: row.upload_id,
+      file_name: file?.file_name ?? null,
+      sha256: file?.sha256 ?? null,
+      filter: filter as never,
+    },
+    note: row.note,
+    counts: { total: row.total, done: row.done, failed: row.failed },
+    is_retry: row.stage === 'again',
+    problem: row.problem,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    finished_at: row.state === 'queued' || row.state === 'running' ? null : row.finished_at,
+  }
+}
+
+export const shownItem = ({ failure_code: _, inputs, reason_codes, findings, ...item }: ItemRow) => ({
+  ...item,
+  inputs: inputs as Record<string, unknown> | null,
+  reason_codes: [...reason_codes],
+  findings: [...findings],
+})
+
+/** Sums of the tallies that share a text, largest first. */
+function summed<T>(tallies: readonly Tally[], keyOf: (tally: Tally) => T | null): (T & { count: number })[] {
+  const sums = new Map<string, { key: T; count: number }>()
+  for (const tally of tallies) {
+    const key = keyOf(tally)
+    if (key === null) continue
+    const id = JSON.stringify(key)
+    const sum = sums.get(id) ?? { key, count: 0 }
+    sums.set(id, { key, count: sum.count + tally.count })
+  }
+  return [...sums]
+    .sort(([a, { count: m }], [b, { count: n }]) => n - m || (a < b ? -1 : 1))
+    .map(([, { key, count }]) => ({ ...key, count }))
+}
+
+export function summaryOf({ batch_id, state, family }: BatchRow, tallies: readonly Tally[]) {
+  const count = (fits: (tally: Tally) => boolean) => tallies.filter(fits).reduce((sum, { count: one }) => sum + one, 0)
+  return {
+    batch_id,
+    state,
+    items: count(() => true),
+    done: count((tally) => tally.state === 'done'),
+    failed: count((tally) => tally.state === 'failed'),
+    bands: summed(tallies, ({ band }) => (band === null ? null : { band })),
+    hits:
+      family === 'rule' ? { hit: count(({ hit }) => hit === true), no_hit: count(({ hit }) => hit === false) } : null,
+    migration: summed(tallies, ({ known, previous_band: from, band: to }) =>
+      known && to !== null ? { from, to } : null,
+    ),
+    changes: Object.fromEntries(changes.map((change) => [change, count((tally) => tally.change === change)])) as Record<
+      (typeof changes)[number],
+      number
+    >,
+    failures: summed(tallies, ({ failure_code: code }) => (code === null ? null : { code })),
+  }
+}

@@ -1,0 +1,113 @@
+/** Batches: what one would be, ordering it, watching it, stopping it, going on with it. What it decided is in results/routes.ts. */
+import { updateCancelRequested } from '../../kernel/job/queries.ts'
+import { JobView } from '../../kernel/job/view.ts'
+import { page } from '../../kernel/page.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import { resumeBatch, retryFailed, startBatch } from './actions.ts'
+import { estimateBatch } from './estimate/actions.ts'
+import { findBatch, listBatches } from './queries.ts'
+import { shownBatch } from './results/rules.ts'
+import { BatchOrder, BatchPage, BatchParams, BatchQuery, BatchView, Estimate } from './schema.ts'
+
+const readers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
+
+export const batchRoutes = [
+  tenantRoute('POST /batch-evaluations/estimate', {
+    id: 'estimateBatchEvaluation',
+    summary: 'How many items, how long, and what the first of them would meet; nothing is stored',
+    roles: ['analyst', 'policy_editor', 'compliance_officer'],
+    tx: 'self',
+    body: BatchOrder,
+    reply: [200, Estimate],
+    stores_nothing: true,
+    limit: 'heavy',
+    problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'source_invalid', 'conflict', 'content_corrupt'],
+  }).handle(({ body, read, kernel }) => estimateBatch(kernel, read, body)),
+
+  tenantRoute('POST /batch-evaluations', {
+    id: 'startBatchEvaluation',
+    summary: 'Decide about an upload, a list or all subjects that fit a filter, on one receipt',
+    description:
+      'The versions in force now are pinned at once, and everything is decided on them. Each item is decided and stored, and its ' +
+      'subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.',
+    roles: ['analyst', 'compliance_officer', 'service'],
+    tx: 'write',
+    body: BatchOrder,
+    reply: [202, JobView],
+    starts: 'batch-evaluation',
+    limit: 'heavy',
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'inputs_refused',
+      'source_invalid',
+      'upload_incomplete',
+      'conflict',
+      'content_corrupt',
+    ],
+  }).handle(({ tx, body, kernel }) => startBatch(kernel, tx, body)),
+
+  tenantRoute('GET /batch-evaluations', {
+    id: 'listBatchEvaluations',
+    summary: 'Batches, newest first',
+    roles: readers,
+    tx: 'one',
+    query: BatchQuery,
+    reply: [200, BatchPage],
+  }).handle(async (input) => {
+    const batches = await page(input, 'listBatchEvaluations', ['created_at', 'batch_id'], (after, count) =>
+      listBatches(input.tx, after, count),
+    )
+    return { ...batches, items: batches.items.map(shownBatch) }
+  }),
+
+  tenantRoute('GET /batch-evaluations/:batch_id', {
+    id: 'getBatchEvaluation',
+    summary: 'State, counts and versions of one batch',
+    roles: readers,
+    tx: 'one',
+    params: BatchParams,
+    reply: [200, BatchView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => shownBatch(found(await findBatch(tx, params.batch_id)))),
+
+  tenantRoute('POST /batch-evaluations/:batch_id/cancel', {
+    id: 'cancelBatchEvaluation',
+    summary: 'Stop a batch; finished items stay',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: BatchParams,
+    reply: [200, BatchView],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params }) => {
+    const { state, job_id } = found(await findBatch(tx, params.batch_id))
+    if (state !== 'queued' && state !== 'running') fail('transition_not_allowed', `The batch is ${state}.`)
+    await updateCancelRequested(tx, job_id)
+    return shownBatch(found(await findBatch(tx, params.batch_id)))
+  }),
+
+  tenantRoute('POST /batch-evaluations/:batch_id/resume', {
+    id: 'resumeBatchEvaluation',
+    summary: 'Go on after a stop or an outage, on the same receipt',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: BatchParams,
+    reply: [202, JobView],
+    starts: 'batch-evaluation',
+    limit: 'heavy',
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(({ tx, params, kernel }) => resumeBatch(kernel, tx, params.batch_id)),
+
+  tenantRoute('POST /batch-evaluations/:batch_id/retry-failed', {
+    id: 'retryBatchItems',
+    summary: 'Try the failed items again, on the same receipt, with what is known of their subjects now',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: BatchParams,
+    reply: [202, JobView],
+    starts: 'batch-evaluation',
+    limit: 'heavy',
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(({ tx, params, kernel }) => retryFailed(kernel, tx, params.batch_id)),
+]

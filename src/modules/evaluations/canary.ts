@@ -1,0 +1,30 @@
+/** One decision for the isolation canary; it is not meant to verify. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { keepReceipt, resolve } from '../reference-data/index.ts'
+import { deferEvaluation } from './queries.ts'
+
+export async function plantCanary(tx: Tx): Promise<void> {
+  const receipt = await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
+  deferEvaluation(tx, {
+    evaluation_id: uuidv7(),
+    family: 'matrix',
+    definition_key: 'canary',
+    definition_version: 1,
+    subject_id: null,
+    valid_at: receipt.valid_at,
+    receipt_id: receipt.receipt_id,
+    receipt_hash: receipt.manifest_hash,
+    engine: 1,
+    band: 'canary',
+    score_bps: 0,
+    hit: null,
+    reason_codes: ['canary'],
+    required_actions: ['canary'],
+    document: '{"note":"canary"}',
+    document_hash: receipt.manifest_hash,
+    decided_at: receipt.known_at,
+    created_by: tx.actor,
+    mac: 'canary',
+  })
+}

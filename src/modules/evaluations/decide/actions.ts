@@ -1,0 +1,132 @@
+/**
+ * One decision: versions of one instant, the subject's attributes and the request's inputs, an outcome, and the document that
+ * says all of it. Nothing is decided on missing data, and deciding alone stores nothing.
+ */
+import { type DecisionContent, decisionDocument } from '../../../decision/document.ts'
+import { CURRENT_ENGINE } from '../../../decision/engines.ts'
+import type { Decision, Family, Inputs } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { type ContentPointer, keepReceipt } from '../../reference-data/index.ts'
+import { decideWith, pointersOf, type Resolution, resolveDecision } from '../../risk-matrices/index.ts'
+import { findSubject, insertRatings } from '../../subjects/index.ts'
+import { keepEvaluation } from '../records/actions.ts'
+import { columnsOf, type EvaluationRow } from '../records/rules.ts'
+import { errorsOf, inputsOf } from './rules.ts'
+
+export interface Order {
+  readonly matrix_key?: string
+  readonly rule_key?: string
+  readonly subject_id?: string
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly valid_at?: string
+}
+
+/** A decision as bytes, and what the bytes say. */
+export interface Documented {
+  readonly content: DecisionContent
+  readonly document: string
+  readonly document_hash: string
+}
+export type Decided = Documented & { readonly resolution: Resolution }
+type Made = Extract<Decision, { ok: true }>
+type Refused = Extract<Decision, { ok: false }>
+
+export async function decide(kernel: Kernel, tx: Tx, order: Order, engine = CURRENT_ENGINE): Promise<Decided> {
+  const wanted = definitionOf(order)
+  const subject = order.subject_id === undefined ? null : found(await findSubject(tx, order.subject_id))
+  const resolution = await resolveDecision(kernel, tx, { ...wanted, valid_at: order.valid_at }, engine)
+  const { inputs: declared } = resolution.compiled.definition
+  const inputs = inputsOf(declared, subject?.attributes ?? {}, order.inputs ?? {})
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  if (!decision.ok) return refuse(decision)
+  return { resolution, ...documentOf(resolution, inputs, order.valid_at ?? null, decision) }
+}
+
+function definitionOf({ matrix_key, rule_key }: Order): { family: Family; key: string } {
+  if (matrix_key !== undefined && rule_key === undefined) return { family: 'matrix', key: matrix_key }
+  if (rule_key !== undefined && matrix_key === undefined) return { family: 'rule', key: rule_key }
+  const detail = 'Give either matrix_key or rule_key.'
+  return fail('inputs_refused', {
+    detail,
+    errors: [{ in: 'body', pointer: '#', detail, keyword: 'definition_unclear' }],
+  })
+}
+
+function refuse({ findings }: Refused): never {
+  const errors = errorsOf(findings)
+  const detail = errors.length === 1 ? (errors[0]?.detail as string) : `There are ${errors.length} faults.`
+  return fail('inputs_refused', { detail: `Nothing was decided. ${detail}`, errors })
+}
+
+/** The same resolution, inputs and decision always give the same bytes. */
+export function documentOf(
+  { definition, lists, engine }: Resolution<ContentPointer>,
+  inputs: Inputs,
+  valid_at: string | null,
+  { outcome, explanation, used }: Made,
+): Documented {
+  const { text, hash, content } = decisionDocument({
+    family: definition.family as Family,
+    key: definition.list_key,
+    version: definition.version,
+    content_hash: definition.content_hash,
+    inputs,
+    valid_at,
+    lists: [...lists.values()],
+    used,
+    engine,
+    outcome,
+    explanation,
+  })
+  return { content, document: text, document_hash: hash }
+}
+
+/** What governs later is not known yet; a decision for then would be in force before its time. */
+function expectNotLater({ subject_id, valid_at }: Order, { definition }: Resolution): void {
+  if (subject_id === undefined || valid_at === undefined || Date.parse(valid_at) <= Date.parse(definition.now)) return
+  const detail = 'A subject is not rated for later: valid_at lies ahead.'
+  fail('inputs_refused', {
+    detail,
+    errors: [{ in: 'body', pointer: '#/valid_at', detail, keyword: 'valid_at_ahead' }],
+  })
+}
+
+/** Keeps the receipt, the decision and, where it is about a subject, the rating; all in the caller's transaction. */
+export async function store(kernel: Kernel, tx: Tx, order: Order, decided: Decided) {
+  const { resolution, content, document, document_hash } = decided
+  expectNotLater(order, resolution)
+  const evaluation_id = uuidv7()
+  const clocks = { valid_at: order.valid_at }
+  const receipt = await keepReceipt(tx, `evaluation ${evaluation_id}`, pointersOf(resolution), clocks)
+  const row: Omit<EvaluationRow, 'mac'> = {
+    evaluation_id,
+    ...columnsOf(content),
+    subject_id: order.subject_id ?? null,
+    valid_at: receipt.valid_at,
+    receipt_id: receipt.receipt_id,
+    receipt_hash: receipt.manifest_hash,
+    document_hash,
+    decided_at: receipt.known_at,
+    created_by: tx.actor,
+  }
+  keepEvaluation(kernel, tx, { ...row, document })
+  if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
+    await insertRatings(tx, [
+      {
+        rating_id: uuidv7(),
+        subject_id: row.subject_id,
+        matrix_key: row.definition_key,
+        matrix_version: row.definition_version,
+        band: row.band,
+        score_bps: row.score_bps,
+        evaluation_id,
+        cause: 'evaluation',
+        valid_at: row.valid_at,
+      },
+    ])
+  }
+  return row
+}

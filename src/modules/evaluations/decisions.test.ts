@@ -1,0 +1,202 @@
+/** Deciding: one real case from the request to the stored document, what is refused, and what is found again. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeList, countries, newSubject, type Policy, policyOf } from '../../../test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { type Reply, type World, world } from '../../../test/support/world.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+
+let w: World
+let t: ExampleTenant
+let token: string
+let policy: Policy
+
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+  token = await t.token()
+  policy = await policyOf(t)
+})
+afterAll(() => w.close())
+
+const evaluate = (body: object): Promise<Reply> =>
+  w.call('POST /evaluations', { token, body: { matrix_key: policy.matrix_key, ...body } })
+const countRows = async (table: string): Promise<number> =>
+  (await t.write((tx) => tx.query(`select 1 from app.${table} where tenant_id = $1`, [tx.tenant_id]))).length
+
+describe('a decision', () => {
+  test('is made on the versions in force, and says why', async () => {
+    const { status, json, headers } = await evaluate({ inputs: { country: 'IR', channel: 'branch' } })
+    expect([status, json.code]).toEqual([201, undefined])
+    expect(headers['location']).toBe(`/api/evaluations/${json.evaluation_id}`)
+    // (9000 × 5000 + 0 × 5000) ÷ 10000
+    expect(json.outcome).toMatchObject({ family: 'matrix', score_bps: 4500, band: 'high', scored_band: 'high' })
+    expect(json).toMatchObject({ band: 'high', score_bps: 4500, definition_version: 1, subject_id: null })
+    expect(json.definition).toMatchObject({ family: 'matrix', key: policy.matrix_key, version: 1 })
+    expect(json.lists.map(({ list_key, version }: never) => [list_key, version])).toEqual(
+      [policy.band_list, policy.country_list].sort().map((list_key) => [list_key, 1]),
+    )
+    expect(json.explanation.factors[0]).toMatchObject({
+      key: 'country',
+      score_bps: 9000,
+      contribution_bps: '4500.0000',
+    })
+    expect(json.explanation.factors[0].reason).toBe('Residence in IR is rated 9000.')
+  })
+
+  test('is found again as it was told, explanation and inputs included', async () => {
+    const made = (await evaluate({ inputs: { country: 'CH' }, valid_at: new Date().toISOString() })).json
+    const { explanation, ...told } = made
+    const path = `/evaluations/${made.evaluation_id}`
+    expect((await w.call(`GET ${path}`, { token })).json).toEqual(told)
+    expect((await w.call(`GET ${path}/explanation`, { token })).json.explanation).toEqual(explanation)
+    const pinned = (await w.call(`GET ${path}/inputs`, { token })).json
+    expect(pinned).toMatchObject({ inputs: { country: 'CH' }, engine: 1, document_hash: made.document_hash })
+    expect(pinned.used).toContainEqual({
+      list_key: policy.country_list,
+      key: 'CH',
+      field: 'score_bps',
+      value: 1000,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const receipt = await w.call(`GET /reference-data/receipts/${made.receipt.receipt_id}`, { token })
+    expect(receipt.json).toMatchObject({ manifest_hash: made.receipt.manifest_hash, known_at: made.decided_at })
+  })
+
+  test('on a subject takes its attributes; what is sent wins; and the subject is rated', async () => {
+    const subject_id = await newSubject(t, { country: 'IR', channel: 'branch', shoe_size: 42 })
+    const plain = (await evaluate({ subject_id })).json
+    expect([plain.band, plain.score_bps, plain.subject_id]).toEqual(['high', 4500, subject_id])
+    const sent = (await evaluate({ subject_id, inputs: { country: 'CH' } })).json
+    expect([sent.band, sent.score_bps]).toEqual(['low', 500])
+    const risk = (await w.call(`GET /subjects/${subject_id}/risk`, { token })).json
+    expect(risk).toMatchObject({ band: 'low', source: 'rating', rating: { evaluation_id: sent.evaluation_id } })
+    expect(risk.rating).toMatchObject({ matrix_key: policy.matrix_key, matrix_version: 1, score_bps: 500 })
+  })
+
+  test('asked for twice has the same bytes', async () => {
+    const [one, two] = [await evaluate({ inputs: { country: 'DE' } }), await evaluate({ inputs: { country: 'DE' } })]
+    expect(one.json.evaluation_id).not.toBe(two.json.evaluation_id)
+    expect(one.json.document_hash).toBe(two.json.document_hash)
+    const other = await evaluate({ inputs: { country: 'DE', channel: 'online' } })
+    expect(other.json.document_hash).not.toBe(one.json.document_hash)
+  })
+
+  test('is recorded', async () => {
+    const { evaluation_id } = (await evaluate({ inputs: { country: 'DE' } })).json
+    const events = (await w.call(`GET /audit/objects/evaluations/${evaluation_id}`, { token })).json.items
+    expect(events).toMatchObject([{ operation: 'createEvaluation', object_id: evaluation_id }])
+  })
+
+  test('of a preview is the same, and nothing is stored', async () => {
+    const body = { matrix_key: policy.matrix_key, inputs: { country: 'DE' } }
+    const before = [await countRows('evaluation'), await countRows('resolution_receipt'), await countRows('rating')]
+    const preview = await w.call('POST /evaluations/preview', { token, body })
+    const after = [await countRows('evaluation'), await countRows('resolution_receipt'), await countRows('rating')]
+    expect(after).toEqual(before)
+    const made = (await evaluate({ inputs: { country: 'DE' } })).json
+    expect(preview.json).toMatchObject({
+      outcome: made.outcome,
+      explanation: made.explanation,
+      document_hash: made.document_hash,
+    })
+  })
+})
+
+describe('nothing is decided', () => {
+  const located = ({ json }: Reply) =>
+    json.errors?.map(({ pointer, keyword }: { pointer: string; keyword: string }) => `${pointer} ${keyword}`)
+
+  test.each<[string, object, string]>([
+    ['on a missing input', {}, '#/inputs/country input_missing'],
+    ['on an input of the wrong type', { country: 'DE', pep: 'yes' }, '#/inputs/pep input_type'],
+    ['on a value that is not allowed', { country: 'DE', channel: 'post' }, '#/inputs/channel input_not_allowed'],
+    ['on a key the list does not have', { country: 'XX' }, '#/inputs/country input_not_allowed'],
+    ['on an input nobody knows', { country: 'DE', planet: 'Mars' }, '#/inputs/planet input_unknown'],
+  ])('%s', async (_name, inputs, fault) => {
+    const before = [await countRows('evaluation'), await countRows('resolution_receipt')]
+    const reply = await evaluate({ inputs })
+    expect([reply.status, reply.json.code]).toEqual([409, 'inputs_refused'])
+    expect(located(reply)).toEqual([fault])
+    expect([await countRows('evaluation'), await countRows('resolution_receipt')]).toEqual(before)
+  })
+
+  test.each([
+    '{"country":["DE"]}',
+    '{"country":{"code":"DE"}}',
+    '{"country":null}',
+    '{"country":1.5}',
+    '{"country":"__proto__"}',
+    '{"country":"constructor"}',
+    '{"country":"DE","__proto__":{"channel":"branch"}}',
+    '{"country":"DE","constructor":1}',
+    '{"country":"DE","pep":-0}',
+  ])('on %s', async (inputs) => {
+    const payload = `{"matrix_key":"${policy.matrix_key}","inputs":${inputs}}`
+    const headers = { 'content-type': 'application/json' }
+    const reply = await w.call('POST /evaluations', { token, payload, headers })
+    expect([reply.status, reply.json.code]).toEqual([409, 'inputs_refused'])
+  })
+
+  test('without knowing by what', async () => {
+    for (const body of [{}, { matrix_key: 'a', rule_key: 'b' }]) {
+      expect((await w.call('POST /evaluations', { token, body })).json.code).toBe('inputs_refused')
+    }
+    expect((await evaluate({ matrix_key: 'no-such-matrix' })).status).toBe(404)
+    expect((await evaluate({ subject_id: uuidv7() })).status).toBe(404)
+  })
+
+  test('before the matrix was in force, nor is a subject rated for later', async () => {
+    const early = await evaluate({ inputs: { country: 'DE' }, valid_at: '1999-01-01T00:00:00Z' })
+    expect(early.json.code).toBe('nothing_in_force')
+    const subject_id = await newSubject(t)
+    const late = await evaluate({ subject_id, valid_at: '2090-01-01T00:00:00Z' })
+    expect([late.json.code, located(late)]).toEqual(['inputs_refused', ['#/valid_at valid_at_ahead']])
+    expect((await evaluate({ inputs: { country: 'DE' }, valid_at: '2090-01-01T00:00:00Z' })).status).toBe(201)
+  })
+})
+
+describe('search', () => {
+  test('by subject, matrix, band and time, newest first, page by page', async () => {
+    const subject_id = await newSubject(t, { country: 'DE' })
+    const made: string[] = []
+    for (const country of ['DE', 'IR', 'CH']) {
+      made.push((await evaluate({ subject_id, inputs: { country } })).json.evaluation_id)
+    }
+    const idsOf = (reply: Reply) => reply.json.items.map(({ evaluation_id }: never) => evaluation_id)
+    const all = await w.call(`GET /evaluations?subject_id=${subject_id}`, { token })
+    expect(idsOf(all)).toEqual(made.toReversed())
+    expect(all.json.items.every(({ intact }: { intact: boolean }) => intact)).toBe(true)
+    const high = await w.call(`GET /evaluations?subject_id=${subject_id}&band=high`, { token })
+    expect(idsOf(high)).toEqual([made[1]])
+    const first = await w.call(`GET /evaluations?subject_id=${subject_id}&limit=2`, { token })
+    const cursor = encodeURIComponent(first.json.next_cursor)
+    const second = await w.call(`GET /evaluations?subject_id=${subject_id}&limit=2&cursor=${cursor}`, { token })
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(made.toReversed())
+    const { decided_at } = all.json.items[1]
+    const from = await w.call(`GET /evaluations?subject_id=${subject_id}&from_at=${decided_at}`, { token })
+    expect(idsOf(from)).toEqual([made[2], made[1]])
+    const until = await w.call(`GET /evaluations?subject_id=${subject_id}&until_at=${decided_at}`, { token })
+    expect(idsOf(until)).toEqual([made[0]])
+    for (const nothing of [`rule_key=${policy.matrix_key}`, 'matrix_key=other', 'family=rule']) {
+      expect(idsOf(await w.call(`GET /evaluations?${nothing}`, { token }))).toEqual([])
+    }
+  })
+})
+
+test('the versions of the instant asked for decide, whatever came later', async () => {
+  const valid_at = new Date().toISOString()
+  const before = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json
+  await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 8000 }))
+  const now = (await evaluate({ inputs: { country: 'CH' } })).json
+  expect([now.band, now.score_bps]).toEqual(['high', 5000])
+  const again = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json
+  expect([again.band, again.score_bps]).toEqual([before.band, before.score_bps])
+  expect(again.document_hash).toBe(before.document_hash)
+})
+
+test('a stored decision is never changed or removed', async () => {
+  await evaluate({ inputs: { country: 'DE' } })
+  for (const text of [`update app.evaluation set band = 'low'`, 'delete from app.evaluation']) {
+    await expect(t.write((tx) => tx.run(text))).rejects.toThrow()
+  }
+})

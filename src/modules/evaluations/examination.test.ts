@@ -1,0 +1,358 @@
+/** Examining decisions: exact replay whatever moved on, today's answer attributed, what-if, comparison, override. */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../../test/isolation/support.ts'
+import {
+  changeList,
+  countries,
+  matrixText,
+  newPolicy,
+  newSubject,
+  type Policy,
+  publishMatrix,
+} from '../../../test/support/evaluation-fixtures.ts'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { secondProcess } from '../../../test/support/second-process.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import { engine1 } from '../../decision/engine-1/engine.ts'
+import { engines } from '../../decision/engines.ts'
+import type { Engine } from '../../decision/model.ts'
+import { decide, store } from './index.ts'
+
+let w: World
+let t: ExampleTenant
+let token: string
+let superuser: pg.Client
+
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+  token = await t.token()
+  superuser = await connect(w.clone.postgres)
+  await superuser.query('set session_replication_role = replica')
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+})
+
+const evaluate = (policy: Policy, more: object = {}) =>
+  t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' }, ...more } })
+const replayOf = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/replay`)
+const changeMatrix = async (policy: Policy, definition: object) => {
+  await t.make(`POST /risk-matrices/${policy.matrix_key}/versions`, { body: { definition } })
+  return publishMatrix(t, policy.matrix_key)
+}
+const lowerBands = [
+  { code: 'high', from_bps: 2500, to_bps: 10000 },
+  { code: 'low', from_bps: 0, to_bps: 2499 },
+]
+/** Weighs the channel only. */
+const channelOnly = (policy: Policy) => {
+  const text = matrixText(policy)
+  const [country, channel] = text.factors
+  return {
+    ...text,
+    factors: [
+      { ...country, weight_bps: 1000 },
+      { ...channel, weight_bps: 9000 },
+    ],
+  }
+}
+
+describe('replay', () => {
+  test('is identical though lists and matrix moved on, in a process that has never seen them', async () => {
+    const policy = await newPolicy(t)
+    const made = await evaluate(policy, { inputs: { country: 'IR', pep: true } })
+    await changeList(
+      t,
+      policy.country_list,
+      [...countries, { code: 'FR', score_bps: 100 }].slice(0, 2).concat([{ code: 'IR', score_bps: 1 }]),
+    )
+    await changeMatrix(policy, channelOnly(policy))
+    const second = await secondProcess(w)
+    const reply = await second.server.app.inject({
+      method: 'POST',
+      url: `/api/evaluations/${made.evaluation_id}/replay`,
+      headers: { authorization: `Bearer ${token}` },
+    })
+    await second.close()
+    expect(reply.json()).toEqual({
+      evaluation_id: made.evaluation_id,
+      verdict: 'identical',
+      faults: [],
+      differences: [],
+      engine: 1,
+      document_hash: made.document_hash,
+      recomputed_hash: made.document_hash,
+    })
+  })
+
+  test('keeps what an overlay was allowed to do, though the shared list no longer allows it', async () => {
+    const overlay = {
+      entries: [{ key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }],
+      reason: 'ours',
+    }
+    await t.make('PUT /reference-data/datasets/jurisdiction-risk/overlay', { body: overlay })
+    const policy = await newPolicy(t, 'jurisdiction-risk')
+    const made = await evaluate(policy, { inputs: { country: 'DE' } })
+    expect(made.score_bps).toBe(5500)
+    await superuser.query(`update app.dataset set overlay_policy = 'none' where list_key = 'jurisdiction-risk'`)
+    try {
+      expect((await replayOf(made.evaluation_id)).verdict).toBe('identical')
+    } finally {
+      await superuser.query(
+        `update app.dataset set overlay_policy = 'tighten_only' where list_key = 'jurisdiction-risk'`,
+      )
+    }
+  })
+
+  test('of a rule too', async () => {
+    const rule_key = `rule-${Date.now()}`
+    const definition = {
+      inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000000 }],
+      table: {
+        hit_policy: 'first',
+        columns: ['amount'],
+        outputs: [{ name: 'severity' }],
+        rows: [{ key: 'large', when: ['>= 10000'], then: ['high'], reason: 'Large.', reason_code: 'LARGE' }],
+      },
+      reason_code: 'CASH',
+      reason: 'Cash of {amount}.',
+    }
+    await t.make('POST /rules', { body: { rule_key, title: 'Cash', definition } })
+    const { version } = await t.make(`POST /rules/${rule_key}/versions/draft/publish`, { body: {} })
+    await t.make(`POST /rules/${rule_key}/activations`, { body: { version, reason: 'reviewed' } })
+    const made = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 20000 } } })
+    expect(made.outcome).toMatchObject({ family: 'rule', hit: true, band: null, score_bps: null })
+    expect(await replayOf(made.evaluation_id)).toMatchObject({ verdict: 'identical' })
+    const miss = await t.make('POST /evaluations', { body: { rule_key, inputs: { amount: 5 } } })
+    expect([miss.hit, (await replayOf(miss.evaluation_id)).verdict]).toEqual([false, 'identical'])
+  })
+
+  test('of every decision that was made while versions were put in force', async () => {
+    const policy = await newPolicy(t)
+    const moved = countries.with(0, { code: 'CH', score_bps: 9000 })
+    const switching = (async () => {
+      for (let n = 0; n < 2; n++) await changeList(t, policy.country_list, n % 2 === 0 ? moved : countries)
+    })()
+    const deciding = Array.from({ length: 16 }, async () => {
+      const made = await evaluate(policy)
+      return { ...(await replayOf(made.evaluation_id)), score_bps: made.score_bps }
+    })
+    const answers = await Promise.all(deciding)
+    await switching
+    expect(answers.filter(({ verdict }) => verdict !== 'identical')).toEqual([])
+    expect(answers.filter(({ score_bps }) => ![1500, 5500].includes(score_bps))).toEqual([])
+  })
+
+  test('uses the engine that decided, also when there is another', async () => {
+    const policy = await newPolicy(t)
+    const old = await evaluate(policy)
+    const all = engines as Map<number, Engine>
+    all.set(2, louder)
+    try {
+      const order = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
+      const young = await t.write(async (tx) => store(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)))
+      expect(young.document_hash).not.toBe(old.document_hash)
+      expect(await replayOf(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
+      expect(await replayOf(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
+      const again = await t.make(`POST /evaluations/${young.evaluation_id}/reevaluate`)
+      expect(again.switches).toMatchObject([{ family: 'engine', from_version: 2, to_version: 1, effect: 'whole' }])
+      all.delete(2)
+      expect(await replayOf(young.evaluation_id)).toMatchObject({
+        verdict: 'different',
+        faults: ['This release has no engine 2.'],
+      })
+    } finally {
+      all.delete(2)
+    }
+  })
+
+  test('says what differs when recomputing gives something else', async () => {
+    const made = await evaluate(await newPolicy(t))
+    const all = engines as Map<number, Engine>
+    all.set(1, louder)
+    try {
+      const { verdict, faults, differences, recomputed_hash } = await replayOf(made.evaluation_id)
+      expect([verdict, faults]).toEqual(['different', []])
+      const before = made.outcome.reason_codes
+      expect(differences).toEqual([{ pointer: '/outcome/reason_codes', before, after: [...before, 'LOUD'] }])
+      expect(recomputed_hash).not.toBe(made.document_hash)
+    } finally {
+      all.set(1, engine1)
+    }
+  })
+
+  /** Means the same, but says one reason code more. */
+  const louder: Engine = {
+    ...engine1,
+    engine: 2,
+    compile: (definition) => {
+      const compiled = engine1.compile(definition)
+      return {
+        ...compiled,
+        bind: (lists) => {
+          const bound = compiled.bind(lists)
+          if (!('decide' in bound)) return bound
+          return {
+            decide: (inputs, more) => {
+              const decision = bound.decide(inputs, more)
+              if (!decision.ok) return decision
+              const { outcome } = decision
+              return { ...decision, outcome: { ...outcome, reason_codes: [...outcome.reason_codes, 'LOUD'] } }
+            },
+          }
+        },
+      }
+    },
+  }
+})
+
+describe('reevaluation', () => {
+  const again = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation_id}/reevaluate`)
+
+  test('with nothing moved is the same', async () => {
+    const made = await evaluate(await newPolicy(t))
+    expect(await again(made.evaluation_id)).toMatchObject({
+      same_outcome: true,
+      changes: [],
+      switches: [],
+    })
+  })
+
+  test('names the one list that made the difference, and the one that did not', async () => {
+    const policy = await newPolicy(t)
+    const made = await evaluate(policy)
+    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
+    await changeList(t, policy.band_list, lowerBands)
+    const answer = await again(made.evaluation_id)
+    expect(answer).toMatchObject({ same_outcome: false, before: { band: 'low', score_bps: 1500 } })
+    expect(answer.after).toMatchObject({ outcome: { band: 'high', score_bps: 5500 }, findings: [] })
+    const told = Object.fromEntries(answer.switches.map((one: never) => [one['key'], one]))
+    expect(told[policy.country_list]).toMatchObject({ from_version: 1, to_version: 2, effect: 'whole' })
+    expect(told[policy.band_list]).toMatchObject({
+      from_version: 1,
+      to_version: 2,
+      effect: 'none',
+      changes: [],
+    })
+    expect(told[policy.country_list].alone.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
+  })
+
+  test('tells what has a part in it from what has one only together with something else', async () => {
+    const policy = await newPolicy(t)
+    const made = await evaluate(policy)
+    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 3200 }))
+    await changeList(t, policy.band_list, lowerBands)
+    const answer = await again(made.evaluation_id)
+    expect(answer.after.outcome).toMatchObject({ band: 'high', score_bps: 2600 })
+    const effects = answer.switches.map(({ key, effect }: { key: string; effect: string }) => [key, effect])
+    expect(Object.fromEntries(effects)).toEqual({ [policy.country_list]: 'part', [policy.band_list]: 'joint' })
+  })
+
+  test('names the matrix, and says when inputs would be refused today', async () => {
+    const policy = await newPolicy(t)
+    const made = await evaluate(policy)
+    const text = channelOnly(policy)
+    const inputs = [...text.inputs, { name: 'age', title: 'Age', type: 'integer', minimum: 0, maximum: 200 }]
+    await changeMatrix(policy, { ...text, inputs })
+    const answer = await again(made.evaluation_id)
+    expect(answer.after).toMatchObject({ outcome: null, findings: [{ code: 'input_missing', pointer: '/age' }] })
+    expect(answer.switches).toMatchObject([
+      { family: 'matrix', key: policy.matrix_key, from_version: 1, to_version: 2, effect: 'whole' },
+    ])
+  })
+})
+
+describe('what-if', () => {
+  const suppose = (evaluation_id: string, body: object) =>
+    t.make(`POST /evaluations/${evaluation_id}/what-if`, { body })
+
+  test('other inputs, other versions, and both', async () => {
+    const policy = await newPolicy(t)
+    await changeList(t, policy.country_list, countries.with(0, { code: 'CH', score_bps: 9000 }))
+    const made = await evaluate(policy)
+    expect(made.outcome).toMatchObject({ band: 'high', score_bps: 5500 })
+    const inputs = { inputs: { country: 'DE', channel: 'branch' } }
+    const lists = { lists: [{ list_key: policy.country_list, version: 1 }] }
+    expect((await suppose(made.evaluation_id, inputs)).after.outcome).toMatchObject({ band: 'low', score_bps: 1000 })
+    expect((await suppose(made.evaluation_id, lists)).after.outcome).toMatchObject({ band: 'low', score_bps: 1500 })
+    const both = await suppose(made.evaluation_id, { inputs: { pep: true }, ...lists })
+    expect(both.after.outcome).toMatchObject({ band: 'high', score_bps: 1500, scored_band: 'low' })
+    const gone = await suppose(made.evaluation_id, { inputs: { country: null } })
+    expect(gone.after).toMatchObject({ outcome: null, findings: [{ code: 'input_missing' }] })
+    for (const body of [
+      { definition_version: 99 },
+      { lists: [{ list_key: policy.country_list, version: 99 }] },
+      { lists: [{ list_key: 'countries', version: 1 }] },
+    ]) {
+      const path = `POST /evaluations/${made.evaluation_id}/what-if`
+      expect((await w.call(path, { token, body })).status).toBe(404)
+    }
+  })
+})
+
+test('the smallest change of inputs that alters the band, and the space that was searched', async () => {
+  const policy = await newPolicy(t)
+  const made = await evaluate(policy)
+  const path = `POST /evaluations/${made.evaluation_id}/what-if`
+  const { search } = await t.make(path, { body: { search: true } })
+  expect(search.changes.map(({ changed, result }: never) => [changed, result])).toEqual([
+    [[{ name: 'country', from: 'CH', to: 'IR' }], 'high'],
+    [[{ name: 'pep', from: false, to: true }], 'high'],
+  ])
+  expect(search.searched).toMatchObject({ inputs: ['country', 'channel', 'pep'], together: 1, truncated: false })
+  const none = await t.make(path, { body: { search: true, band: 'unheard-of' } })
+  expect(none.search).toMatchObject({ changes: [], searched: { together: 2 } })
+  expect((await t.make(path, { body: {} })).search).toBeNull()
+})
+
+test('two decisions are compared field by field', async () => {
+  const policy = await newPolicy(t)
+  const [one, two] = [await evaluate(policy), await evaluate(policy, { inputs: { country: 'IR' } })]
+  const evaluation_ids = [one.evaluation_id, two.evaluation_id]
+  const compared = await t.make('POST /evaluations/compare', { body: { evaluation_ids } })
+  expect(compared).toMatchObject({ same_outcome: false, same_inputs: false, same_versions: true })
+  expect(compared.changes).toContainEqual({ pointer: '/inputs/country', before: 'CH', after: 'IR' })
+  expect(compared.changes).toContainEqual({ pointer: '/outcome/band', before: 'low', after: 'high' })
+})
+
+describe('an override', () => {
+  const body = { band: 'high', reason: 'adverse media', expires_at: new Date(Date.now() + 3_600_000).toISOString() }
+
+  test('changes the rating of the subject and not the decision', async () => {
+    const policy = await newPolicy(t)
+    const subject_id = await newSubject(t)
+    const made = await evaluate(policy, { subject_id })
+    const rating = await t.make(`POST /evaluations/${made.evaluation_id}/override`, { body })
+    expect(rating).toMatchObject({ subject_id, band: 'high', cause: 'override', reason: 'adverse media' })
+    expect(await t.make(`GET /subjects/${subject_id}/risk`)).toMatchObject({ band: 'high', source: 'override' })
+    expect((await t.make(`GET /evaluations/${made.evaluation_id}`)).band).toBe('low')
+  })
+
+  test('waits for a second person where the tenant asks for one', async () => {
+    const policy = await newPolicy(t)
+    const subject_id = await newSubject(t)
+    const { evaluation_id } = await evaluate(policy, { subject_id })
+    const govern = (approvers: number) =>
+      t.make('PUT /tenant/approval-policy', {
+        body: { rules: [{ action: 'risk-override', approvers, role: 'compliance_officer' }] },
+      })
+    await govern(1)
+    const asked = await w.call(`POST /evaluations/${evaluation_id}/override`, { token, body })
+    expect([asked.status, asked.json.operation]).toEqual([202, 'overrideEvaluation'])
+    expect((await t.make(`GET /subjects/${subject_id}/risk`)).source).toBe('rating')
+    const checker = await w.token({ tenant_id: t.tenant_id, roles: ['compliance_officer'] })
+    const approved = await w.call(`POST /change-requests/${asked.json.cr_id}/approve`, { token: checker, body: {} })
+    expect(approved.status).toBe(200)
+    expect(await t.make(`GET /subjects/${subject_id}/risk`)).toMatchObject({ band: 'high', source: 'override' })
+    await govern(0)
+  })
+
+  test('needs a subject', async () => {
+    const made = await evaluate(await newPolicy(t))
+    const reply = await w.call(`POST /evaluations/${made.evaluation_id}/override`, { token, body })
+    expect(reply.json.code).toBe('transition_not_allowed')
+  })
+})

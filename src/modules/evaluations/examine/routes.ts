@@ -1,0 +1,157 @@
+/** Examining a decision: replay, today's answer, what-if, comparison, certificate, the examiner's pack, and the override. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { changesOf, sameJson } from '../../../registry/content/patch.ts'
+import { headOfRisk, Override, Rating, type RatingRow } from '../../subjects/index.ts'
+import { certificateOf } from '../certificate/actions.ts'
+import { packOf } from '../pack/actions.ts'
+import { findEvaluation } from '../queries.ts'
+import { expectIntact } from '../records/actions.ts'
+import { shownEvaluation, shownLists } from '../records/rules.ts'
+import { reevaluate } from '../reevaluate/actions.ts'
+import { replay } from '../replay/actions.ts'
+import {
+  Certificate,
+  Comparison,
+  ComparisonOrder,
+  EvaluationParams,
+  Reevaluation,
+  Replay,
+  WhatIf,
+  WhatIfOrder,
+} from '../schema.ts'
+import { suppose } from '../what-if/actions.ts'
+
+/** A proposal is bound to how the subject of the decision stands. */
+const headOfSubject = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const row = await findEvaluation(tx, params['evaluation_id'] as string)
+  return row?.subject_id ? headOfRisk(tx, { subject_id: row.subject_id }) : null
+}
+
+export const examinationRoutes = [
+  tenantRoute('POST /evaluations/:evaluation_id/replay', {
+    id: 'replayEvaluation',
+    summary: 'Decide again on exactly what was pinned: identical, or the differences',
+    description:
+      'Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was ' +
+      'altered is named: the answer is a verdict, not an error.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, Replay],
+    stores_nothing: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, kernel }) => replay(kernel, tx, params.evaluation_id)),
+
+  tenantRoute('POST /evaluations/:evaluation_id/reevaluate', {
+    id: 'reevaluateEvaluation',
+    summary: 'Decide again with what is in force today, and say which version made which difference',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, Reevaluation],
+    stores_nothing: true,
+    problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
+  }).handle(
+    async ({ tx, params, kernel }) =>
+      reevaluate(kernel, tx, await expectIntact(kernel, tx, params.evaluation_id)) as never,
+  ),
+
+  tenantRoute('POST /evaluations/:evaluation_id/what-if', {
+    id: 'exploreEvaluation',
+    summary: 'Change inputs or versions; also the smallest change that would alter the band',
+    roles: ['analyst', 'policy_editor', 'compliance_officer'],
+    tx: 'read',
+    params: EvaluationParams,
+    body: WhatIfOrder,
+    reply: [200, WhatIf],
+    stores_nothing: true,
+    limit: 'heavy',
+    problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel }) => {
+    const intact = await expectIntact(kernel, tx, params.evaluation_id)
+    return (await suppose(kernel, tx, intact, body)) as never
+  }),
+
+  tenantRoute('POST /evaluations/compare', {
+    id: 'compareEvaluations',
+    summary: 'Compare two evaluations field by field',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    body: ComparisonOrder,
+    reply: [200, Comparison],
+    stores_nothing: true,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, body, kernel }) => {
+    const [one, two] = body.evaluation_ids as [string, string]
+    const before = await expectIntact(kernel, tx, one)
+    const after = await expectIntact(kernel, tx, two)
+    const versionsOf = ({ content, manifest }: typeof before) => [content.content_hash, shownLists(manifest)]
+    return {
+      before: shownEvaluation(before.row, before.content, before.manifest),
+      after: shownEvaluation(after.row, after.content, after.manifest),
+      same_outcome: sameJson(before.content.outcome, after.content.outcome),
+      same_inputs: sameJson(before.content.inputs, after.content.inputs),
+      same_versions: sameJson(versionsOf(before), versionsOf(after)),
+      changes: changesOf(before.content, after.content).map((change) => ({ ...change })),
+    }
+  }),
+
+  tenantRoute('GET /evaluations/:evaluation_id/certificate', {
+    id: 'getCertificate',
+    summary: 'Signed record of the decision that verifies offline',
+    description: 'Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, Certificate],
+    audited: true,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(
+    async ({ tx, params, kernel }) =>
+      certificateOf(kernel, tx, await expectIntact(kernel, tx, params.evaluation_id)) as never,
+  ),
+
+  tenantRoute('GET /evaluations/:evaluation_id/pack', {
+    id: 'getEvaluationPack',
+    summary: 'Everything the decision rests on, in one archive for an examiner',
+    description:
+      'Document, explanation, receipt, definition, the entries that were read with their proofs, approvals, certificate and ' +
+      'audit events, with a manifest; it says itself how each part is verified offline.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: EvaluationParams,
+    reply: [200, streamed('application/zip', 'A zip archive.')],
+    headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),
+    audited: true,
+    limit: 'heavy',
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const bytes = await packOf(kernel, tx, await expectIntact(kernel, tx, params.evaluation_id))
+    return (async function* () {
+      yield bytes
+    })()
+  }),
+
+  tenantRoute('POST /evaluations/:evaluation_id/override', {
+    id: 'overrideEvaluation',
+    summary: 'Put a rating of your own in place of the outcome, with a reason and an end',
+    description:
+      'The decision itself stays as it is: what changes is the rating of its subject, until the override ends.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: EvaluationParams,
+    body: Override,
+    reply: [201, Rating],
+    governed: { action: 'risk-override', head: headOfSubject },
+    location: ({ subject_id }) => `/subjects/${subject_id}/risk`,
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+    const { row } = await expectIntact(kernel, tx, params.evaluation_id)
+    if (row.subject_id === null)
+      fail('transition_not_allowed', 'The decision is about no subject: nobody has its rating.')
+    const order = { params: { subject_id: row.subject_id }, body }
+    return (await kernel.perform('createRiskOverride', { tx, actor, request, audit, ...order })) as RatingRow
+  }),
+]

@@ -1,0 +1,101 @@
+/** SQL of decisions: kept once, never changed, found by subject, definition, band and time. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { Position } from '../../kernel/page.ts'
+import type { EvaluationRow } from './records/rules.ts'
+
+/** With its document, and with the receipt as it is stored beside it; NULLs where the receipt is gone. */
+export type WholeRow = EvaluationRow & {
+  readonly document: string
+  readonly manifest: string | null
+  readonly manifest_hash: string | null
+  readonly receipt_valid_at: string | null
+  readonly receipt_known_at: string | null
+}
+
+const columns = `evaluation_id, family, definition_key, definition_version, subject_id, valid_at, receipt_id, receipt_hash, engine,
+  band, score_bps, hit, reason_codes, required_actions, document_hash, decided_at, created_by, mac`
+
+/** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
+export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document: string }): void =>
+  tx.defer(
+    `insert into app.evaluation (tenant_id, document, ${columns})
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text[], $16::text[], $17, $18, $19, $20)`,
+    [
+      tx.tenant_id,
+      row.document,
+      row.evaluation_id,
+      row.family,
+      row.definition_key,
+      row.definition_version,
+      row.subject_id,
+      row.valid_at,
+      row.receipt_id,
+      row.receipt_hash,
+      row.engine,
+      row.band,
+      row.score_bps,
+      row.hit,
+      row.reason_codes,
+      row.required_actions,
+      row.document_hash,
+      row.decided_at,
+      row.created_by,
+      row.mac,
+    ],
+  )
+
+export const findEvaluation = (tx: Tx, evaluation_id: string) =>
+  tx.find<WholeRow>(
+    `select ${columns
+      .split(/,\s*/)
+      .map((name) => `e.${name}`)
+      .join(
+        ', ',
+      )}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
+       from app.evaluation e left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
+      where e.tenant_id = $1 and e.evaluation_id = $2`,
+    [tx.tenant_id, evaluation_id],
+  )
+
+export type ListedRow = EvaluationRow & { readonly document_fits: boolean }
+
+export interface EvaluationFilter {
+  readonly subject_id?: string
+  readonly family?: string
+  readonly matrix_key?: string
+  readonly rule_key?: string
+  readonly band?: string
+  readonly from_at?: string
+  readonly until_at?: string
+}
+
+const conditions: Readonly<Record<keyof EvaluationFilter, string>> = {
+  subject_id: 'subject_id =',
+  family: 'family =',
+  matrix_key: `family = 'matrix' and definition_key =`,
+  rule_key: `family = 'rule' and definition_key =`,
+  band: 'band =',
+  from_at: 'decided_at >=',
+  until_at: 'decided_at <',
+}
+
+/** Newest first. Only the filters that are given are written down: each has an index that a general statement would miss. */
+export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: Position, count: number) => {
+  const values: unknown[] = [tx.tenant_id]
+  const where = ['tenant_id = $1']
+  for (const [name, condition] of Object.entries(conditions)) {
+    const given = filter[name as keyof EvaluationFilter]
+    if (given !== undefined) where.push(`${condition} $${values.push(given)}`)
+  }
+  if (after) {
+    where.push(
+      `(decided_at, evaluation_id) < ($${values.push(after[0])}::timestamptz, $${values.push(after[1])}::uuid)`,
+    )
+  }
+  return tx.query<ListedRow>(
+    `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits
+       from app.evaluation where ${where.join(' and ')}
+      order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,
+    values,
+  )
+}

@@ -1,0 +1,139 @@
+/** What of a stored decision is authenticated, how its columns agree with its document, and how it is shown. */
+import type { DecisionContent } from '../../../decision/document.ts'
+import type { Outcome } from '../../../decision/model.ts'
+import { sameJson } from '../../../registry/content/patch.ts'
+import type { Pinned } from '../../reference-data/index.ts'
+
+/** A decision as it is stored, without its document. */
+export interface EvaluationRow {
+  readonly evaluation_id: string
+  readonly family: 'matrix' | 'rule'
+  readonly definition_key: string
+  readonly definition_version: number
+  readonly subject_id: string | null
+  readonly valid_at: string
+  readonly receipt_id: string
+  readonly receipt_hash: string
+  readonly engine: number
+  readonly band: string | null
+  readonly score_bps: number | null
+  readonly hit: boolean | null
+  readonly reason_codes: string[]
+  readonly required_actions: string[]
+  readonly document_hash: string
+  readonly decided_at: string
+  readonly created_by: string
+  readonly mac: string
+}
+
+/** Everything the row says; the document is part of it by its hash. A fixed order, so that the text is always the same. */
+export const recordText = (tenant_id: string, row: Omit<EvaluationRow, 'mac'>): string =>
+  JSON.stringify([
+    'probity-evaluation',
+    tenant_id,
+    row.evaluation_id,
+    row.family,
+    row.definition_key,
+    row.definition_version,
+    row.subject_id,
+    row.valid_at,
+    row.receipt_id,
+    row.receipt_hash,
+    row.engine,
+    row.band,
+    row.score_bps,
+    row.hit,
+    row.reason_codes,
+    row.required_actions,
+    row.document_hash,
+    row.decided_at,
+    row.created_by,
+  ])
+
+/** The columns that repeat what the document says. */
+export const columnsOf = ({ family, key, version, engine, outcome }: DecisionContent) => ({
+  family,
+  definition_key: key,
+  definition_version: version,
+  engine,
+  band: outcome.family === 'matrix' ? outcome.band : null,
+  score_bps: outcome.family === 'matrix' ? outcome.score_bps : null,
+  hit: outcome.family === 'rule' ? outcome.hit : null,
+  reason_codes: [...outcome.reason_codes],
+  required_actions: [...outcome.required_actions],
+})
+
+/** Names of the columns that no longer say what the document says. */
+export function contradictions(row: EvaluationRow, content: DecisionContent): string[] {
+  const said = Object.entries(columnsOf(content))
+  return said.filter(([name, value]) => !sameJson(row[name as keyof EvaluationRow], value)).map(([name]) => name)
+}
+
+/** Both families in one shape: what the other one has is null. */
+export const shownOutcome = (outcome: Outcome) => ({
+  family: outcome.family,
+  band: outcome.family === 'matrix' ? outcome.band : null,
+  scored_band: outcome.family === 'matrix' ? outcome.scored_band : null,
+  score_bps: outcome.family === 'matrix' ? outcome.score_bps : null,
+  hit: outcome.family === 'rule' ? outcome.hit : null,
+  outputs: outcome.family === 'rule' ? { ...outcome.outputs } : null,
+  required_actions: [...outcome.required_actions],
+  reason_codes: [...outcome.reason_codes],
+})
+
+export const shownDefinition = ({ family, key, version, content_hash }: DecisionContent) => ({
+  family,
+  key,
+  version,
+  content_hash,
+})
+
+/** The lists among what a receipt pins; whose they are stays inside. */
+export const shownLists = (manifest: readonly Pinned[]) =>
+  manifest
+    .filter(({ family = 'list' }) => family === 'list')
+    .map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
+      list_key,
+      via,
+      version,
+      content_hash,
+      overlay_version,
+      overlay_hash,
+    }))
+
+export const shownReceipt = ({ receipt_id, receipt_hash, valid_at, decided_at }: Omit<EvaluationRow, 'mac'>) => ({
+  receipt_id,
+  manifest_hash: receipt_hash,
+  valid_at,
+  known_at: decided_at,
+})
+
+export const shownRow = (row: Omit<EvaluationRow, 'mac'>) => ({
+  evaluation_id: row.evaluation_id,
+  family: row.family,
+  definition_key: row.definition_key,
+  definition_version: row.definition_version,
+  subject_id: row.subject_id,
+  valid_at: row.valid_at,
+  band: row.band,
+  score_bps: row.score_bps,
+  hit: row.hit,
+  reason_codes: row.reason_codes,
+  required_actions: row.required_actions,
+  engine: row.engine,
+  document_hash: row.document_hash,
+  decided_at: row.decided_at,
+  created_by: row.created_by,
+})
+
+export const shownEvaluation = (
+  row: Omit<EvaluationRow, 'mac'>,
+  content: DecisionContent,
+  manifest: readonly Pinned[],
+) => ({
+  ...shownRow(row),
+  outcome: shownOutcome(content.outcome),
+  definition: shownDefinition(content),
+  lists: shownLists(manifest),
+  receipt: shownReceipt(row),
+})

@@ -1,0 +1,140 @@
+/** Decisions: make one, find it, read why. What examining one answers is in examine/routes.ts. */
+import { page } from '../../kernel/page.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import { manifestOf } from '../risk-matrices/index.ts'
+import { decide, store } from './decide/actions.ts'
+import { listEvaluations } from './queries.ts'
+import { createRecordCheck, expectIntact } from './records/actions.ts'
+import { shownDefinition, shownEvaluation, shownLists, shownOutcome, shownReceipt, shownRow } from './records/rules.ts'
+import {
+  Evaluation,
+  EvaluationOrder,
+  EvaluationPage,
+  EvaluationParams,
+  EvaluationQuery,
+  EvaluationWithReasons,
+  ExplanationView,
+  PinnedInputs,
+  Preview,
+} from './schema.ts'
+
+const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
+
+export const decisionRoutes = [
+  tenantRoute('POST /evaluations', {
+    id: 'createEvaluation',
+    summary: 'Evaluate a subject, or inputs, now',
+    description:
+      'Decides with the versions in force, and keeps the outcome, its explanation and the receipt of what was consulted, ' +
+      'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
+    roles: ['analyst', 'service'],
+    tx: 'write',
+    body: EvaluationOrder,
+    reply: [201, EvaluationWithReasons],
+    location: ({ evaluation_id }) => `/evaluations/${evaluation_id}`,
+    links: { getEvaluation: { evaluation_id: 'evaluation_id' } },
+    problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, body, kernel, audit }) => {
+    const decided = await decide(kernel, tx, body)
+    const row = await store(kernel, tx, body, decided)
+    // In the clear, so that the chain itself says which document was decided.
+    audit.configuration(null, { document_hash: row.document_hash })
+    const shown = shownEvaluation(row, decided.content, manifestOf(decided.resolution))
+    return { ...shown, explanation: decided.content.explanation as never }
+  }),
+
+  tenantRoute('POST /evaluations/preview', {
+    id: 'previewEvaluation',
+    summary: 'Evaluate without storing anything',
+    roles: ['analyst', 'policy_editor'],
+    tx: 'read',
+    body: EvaluationOrder,
+    reply: [200, Preview],
+    stores_nothing: true,
+    problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, body, kernel }) => {
+    const { content, document_hash, resolution } = await decide(kernel, tx, body)
+    return {
+      valid_at: content.valid_at,
+      engine: content.engine,
+      outcome: shownOutcome(content.outcome),
+      explanation: content.explanation as never,
+      definition: shownDefinition(content),
+      lists: shownLists(manifestOf(resolution)),
+      document_hash,
+    }
+  }),
+
+  tenantRoute('GET /evaluations', {
+    id: 'listEvaluations',
+    summary: 'Search by subject, definition, band and time, newest first',
+    roles: readers,
+    tx: 'one',
+    query: EvaluationQuery,
+    reply: [200, EvaluationPage],
+  }).handle(async (input) => {
+    const { limit: _limit, cursor: _cursor, ...filter } = input.query
+    const found = await page(input, 'listEvaluations', ['decided_at', 'evaluation_id'], (after, count) =>
+      listEvaluations(input.tx, filter, after, count),
+    )
+    const isIntact = createRecordCheck(input.kernel, input.actor.tenant_id)
+    return {
+      ...found,
+      items: found.items.map((row) => ({ ...shownRow(row), intact: row.document_fits && isIntact(row) })),
+    }
+  }),
+
+  tenantRoute('GET /evaluations/:evaluation_id', {
+    id: 'getEvaluation',
+    summary: 'Outcome of one decision, with the versions it was made on',
+    roles: readers,
+    tx: 'one',
+    params: EvaluationParams,
+    reply: [200, Evaluation],
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
+    return shownEvaluation(row, content, manifest)
+  }),
+
+  tenantRoute('GET /evaluations/:evaluation_id/explanation', {
+    id: 'getEvaluationExplanation',
+    summary: 'Factor contributions, rows and triggers that fired, reasons in plain words',
+    roles: readers,
+    tx: 'one',
+    params: EvaluationParams,
+    reply: [200, ExplanationView],
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const { row, content } = await expectIntact(kernel, tx, params.evaluation_id)
+    const { outcome, explanation } = content
+    return {
+      evaluation_id: row.evaluation_id,
+      outcome: shownOutcome(outcome),
+      explanation: explanation as never,
+    }
+  }),
+
+  tenantRoute('GET /evaluations/:evaluation_id/inputs', {
+    id: 'getEvaluationInputs',
+    summary: 'Everything pinned: inputs, versions, and each entry that was read',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'one',
+    params: EvaluationParams,
+    reply: [200, PinnedInputs],
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
+    return {
+      evaluation_id: row.evaluation_id,
+      inputs: { ...content.inputs },
+      valid_at: content.valid_at,
+      engine: content.engine,
+      definition: shownDefinition(content),
+      lists: shownLists(manifest),
+      used: content.used as never,
+      receipt: shownReceipt(row),
+      document_hash: row.document_hash,
+    }
+  }),
+]

@@ -1,0 +1,85 @@
+/** What the same decision would have been with other inputs or other versions, and how little would have changed its band. */
+import { minimalChanges } from '../../../decision/analysis/minimal-changes.ts'
+import type { Inputs } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { found } from '../../../kernel/problem.ts'
+import { changesOf } from '../../../registry/content/patch.ts'
+import { type ContentPointer, findVersion, type Pinned, resolve } from '../../reference-data/index.ts'
+import { bindTo, decideWith, isFindings, type Resolution, resolutionOf } from '../../risk-matrices/index.ts'
+import type { Intact } from '../records/actions.ts'
+import { shownOutcome } from '../records/rules.ts'
+import { attemptOf } from '../reevaluate/actions.ts'
+
+export interface Supposition {
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly definition_version?: number
+  readonly lists?: readonly { readonly list_key: string; readonly version: number }[]
+  readonly search?: boolean
+  readonly band?: string
+}
+
+export async function suppose(kernel: Kernel, tx: Tx, { row, content, manifest }: Intact, supposed: Supposition) {
+  const resolution = await versionsOf(kernel, tx, manifest, supposed)
+  const inputs = withChanges(content.inputs, supposed.inputs ?? {})
+  const decision = await decideWith(kernel, tx, resolution, inputs)
+  const before = shownOutcome(content.outcome)
+  const after = attemptOf(decision)
+  return {
+    evaluation_id: row.evaluation_id,
+    before,
+    after,
+    explanation: decision.ok ? decision.explanation : null,
+    changes: changesOf(before, after.outcome ?? {}),
+    search: supposed.search ? await smallest(kernel, tx, resolution, inputs, supposed.band) : null,
+  }
+}
+
+/** From the inputs as supposed: what else would have to be different for another band. */
+async function smallest(
+  kernel: Kernel,
+  tx: Tx,
+  resolution: Resolution<ContentPointer>,
+  inputs: Inputs,
+  band: string | undefined,
+) {
+  const { bound, lists } = await bindTo(kernel, tx, resolution)
+  return isFindings(bound) ? null : minimalChanges(bound, resolution.compiled, lists, inputs, { band })
+}
+
+/** Null takes an input away: then its declared default holds, or its absence is a fault. */
+function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries({ ...inputs, ...changes }).filter(([, value]) => value !== null))
+}
+
+/** As pinned, but for the versions that are named; what another version of the definition reads besides is read as of today. */
+async function versionsOf(
+  kernel: Kernel,
+  tx: Tx,
+  manifest: readonly Pinned[],
+  { definition_version, lists = [] }: Supposition,
+): Promise<Resolution<ContentPointer>> {
+  const wanted = new Map(lists.map(({ list_key, version }) => [list_key, version]))
+  const pins: Pinned[] = []
+  for (const pin of manifest) {
+    const version = pin.family ? definition_version : wanted.get(pin.list_key)
+    pins.push(version === undefined ? pin : await otherVersion(tx, pin, version))
+    if (!pin.family) wanted.delete(pin.list_key)
+  }
+  // A list that the decision did not read has no version that could be another.
+  if (wanted.size > 0) found(undefined)
+  const resolution = await resolutionOf(kernel, tx, pins)
+  const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
+  if (missing.length === 0) return resolution
+  const further = await resolve(tx, missing, {})
+  return {
+    ...resolution,
+    lists: new Map([...resolution.lists, ...further.map((pointer) => [pointer.list_key, pointer] as const)]),
+  }
+}
+
+async function otherVersion(tx: Tx, pin: Pinned, version: number): Promise<Pinned> {
+  const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
+  const { content_hash } = found(await findVersion(tx, of, version))
+  return { ...pin, version, content_hash }
+}

@@ -1,0 +1,160 @@
+/**
+ * What is tried: a version of a list, matrix or rule, a draft, or whatever a waiting change request would put in force. It is
+ * kept by content, so that a run means the same however long it takes; nothing here changes what is in force.
+ */
+import { createHash } from 'node:crypto'
+import type { Family as DefinitionFamily } from '../../../decision/model.ts'
+import { CollectedNotes } from '../../../kernel/audit/record.ts'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { type ChangeRequestRow, tryAndUndo } from '../../../kernel/request/queries.ts'
+import type { Actor, RequestFacts } from '../../../kernel/route.ts'
+import type { OverlayEntry } from '../../../registry/overlay.ts'
+import {
+  type ContentPointer,
+  type DatasetRow,
+  type Family,
+  listsInForce,
+  manifestOf,
+  type Pinned,
+  type Pointer,
+  readOverlay,
+  type VersionRow,
+} from '../../reference-data/index.ts'
+import { examine, expectSound, pointerTo, type Written } from '../../risk-matrices/index.ts'
+
+export interface Target {
+  readonly family: Family
+  readonly key: string
+}
+
+export interface Candidate extends Target {
+  /** The stored version, as a receipt would pin it; null for a draft. */
+  readonly pin: Pinned | null
+  /** A draft, as it was when the run began. */
+  readonly definition: Readonly<Record<string, unknown>> | null
+  /** What would lie over a shared list; null where the pin says which overlay does. */
+  readonly overlay: Overlay | null
+  readonly content_hash: string
+}
+export interface Overlay {
+  readonly entries: readonly OverlayEntry[]
+  /** It holds for this base version only; null: for every one. */
+  readonly base_version: number | null
+  readonly hash: string
+}
+
+const pinOf = (pointer: ContentPointer): Pinned => manifestOf([pointer])[0] as Pinned
+
+const stored = (target: Target, pointer: ContentPointer): Candidate => ({
+  ...target,
+  pin: pinOf(pointer),
+  definition: null,
+  overlay: null,
+  content_hash: pointer.content_hash,
+})
+
+/** As it would be seen by the tenant: over a version of a shared list lies the overlay that is in force. */
+export async function candidateOfList(tx: Tx, dataset: DatasetRow, version: VersionRow): Promise<Candidate> {
+  const target = { family: 'list' as const, key: dataset.list_key }
+  const own = pointerTo(dataset, version)
+  if (dataset.tenant_id === tx.tenant_id) return stored(target, own)
+  const now = (await listsInForce(tx, [dataset.list_key], {})).get(dataset.list_key)
+  if (!now) return stored(target, { ...own, via: 'tenant-pin' })
+  const { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version } = now
+  const over = { overlay_dataset_id, overlay_version, overlay_hash, overlay_count, overlay_base_version }
+  return stored(target, { ...own, via: 'tenant-pin', ...over })
+}
+
+/** A draft must be readable; whether it is complete is not asked before it is published. */
+export async function candidateOfDefinition(tx: Tx, { dataset, text, version }: Written): Promise<Candidate> {
+  const target = { family: dataset.family, key: dataset.list_key }
+  if (version) return stored(target, pointerTo(dataset, version))
+  const { of, findings } = await examine(tx, dataset.family as DefinitionFamily, text)
+  if (!of) expectSound(findings)
+  return { ...target, pin: null, definition: text, overlay: null, content_hash: textHash(text) }
+}
+
+export const textHash = (text: Readonly<Record<string, unknown>>): string =>
+  createHash('sha256').update(canonicalJson(text)).digest('hex')
+
+/** Actions whose effect is another version in force; of these, a policy may ask for a run before they are approved. */
+const ACTIONS: readonly string[] = ['activation', 'overlay', 'rollback']
+/** Going back must never wait for figures. */
+export const MEASURED_ACTIONS: readonly string[] = ACTIONS.filter((action) => action !== 'rollback')
+
+const PARAMS: readonly [name: string, family: Family][] = [
+  ['list_key', 'list'],
+  ['matrix_key', 'matrix'],
+  ['rule_key', 'rule'],
+]
+
+/** Executes the stored request, looks at what is in force then, and undoes it: whatever the request is, this is what it does. */
+export async function candidateOfRequest(
+  kernel: Kernel,
+  tx: Tx,
+  request: ChangeRequestRow,
+  by: { readonly actor: Actor; readonly request: RequestFacts },
+): Promise<Candidate> {
+  const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
+  const target = targetOf(request)
+  if (!governed || !target || !ACTIONS.includes(request.action)) {
+    return fail('transition_not_allowed', 'It puts no other version in force, so there is no impact to measure.')
+  }
+  if ((await governed.head(tx, { ...request.params })) !== request.head) fail('approval_void')
+  const [before] = await inForce(tx, target, undefined)
+  let made: Candidate | undefined
+  await tryAndUndo(tx, async () => {
+    await kernel.perform(request.operation, {
+      tx,
+      actor: by.actor,
+      audit: new CollectedNotes(kernel.audit),
+      params: request.params,
+      query: request.query,
+      body: request.body ?? undefined,
+      request: { ...by.request, if_match: undefined, approves: request.cr_id },
+    })
+    const [after] = await inForce(tx, target, laterThanNow(request.body))
+    made = after && (await switchedTo(tx, target, before, after))
+  })
+  return made ?? fail('nothing_in_force')
+}
+
+function targetOf({ params }: ChangeRequestRow): Target | undefined {
+  const found = PARAMS.find(([name]) => params[name] !== undefined)
+  return found && { family: found[1], key: params[found[0]] as string }
+}
+
+const inForce = async (tx: Tx, { family, key }: Target, valid_at: string | undefined): Promise<Pointer[]> => [
+  ...(await listsInForce(tx, [key], { valid_at }, family)).values(),
+]
+
+/** What is scheduled is looked at as it will be then. */
+function laterThanNow(body: unknown): string | undefined {
+  const { effective_from } = (body ?? {}) as { effective_from?: string }
+  return effective_from !== undefined && Date.parse(effective_from) > Date.now() ? effective_from : undefined
+}
+
+/** An overlay that exists only inside the attempt is kept by its entries: its version number may soon mean something else. */
+async function switchedTo(tx: Tx, target: Target, before: Pointer | undefined, after: Pointer): Promise<Candidate> {
+  const { overlay_version: version, overlay_dataset_id: dataset_id, overlay_hash: hash } = after
+  const isKnown = before?.overlay_dataset_id === dataset_id && before?.overlay_version === version
+  if (version === null || dataset_id === null || hash === null || isKnown) return stored(target, after)
+  const entries = await readOverlay(tx, { dataset_id, version, content_hash: hash })
+  return {
+    ...stored(target, withoutOverlay(after)),
+    overlay: { entries, base_version: after.overlay_base_version, hash },
+    content_hash: hash,
+  }
+}
+
+const withoutOverlay = <P extends ContentPointer>(pointer: P): P => ({
+  ...pointer,
+  overlay_dataset_id: null,
+  overlay_version: null,
+  overlay_hash: null,
+  overlay_count: null,
+  overlay_base_version: null,
+})

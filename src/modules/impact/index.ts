@@ -1,0 +1,27 @@
+/**
+ * Door of impact runs and backtests: what a list, matrix, rule or overlay would have changed in past decisions, measured
+ * before it is put in force. Its paths lie below those of what is measured.
+ */
+import type { Module } from '../../kernel/route.ts'
+import { APPROVAL } from '../change-requests/index.ts'
+import { matrixKind } from '../risk-matrices/index.ts'
+import { ruleKind } from '../rules/index.ts'
+import { backtestRoutes } from './backtests/routes.ts'
+import { plantCanary } from './canary.ts'
+import { MEASURED_ACTIONS } from './candidates/actions.ts'
+import { reviewApproval } from './gates/actions.ts'
+import { impactRun } from './jobs.ts'
+import { impactRoutes } from './routes.ts'
+
+export const impact: Module = {
+  name: 'impact',
+  segments: ['reference-data', 'risk-matrices', 'rules', 'change-requests'],
+  tier: 'domain',
+  summary: 'Impact runs and backtests: what a change would have done to past decisions, before anyone approves it.',
+  routes: [...impactRoutes, ...backtestRoutes(matrixKind), ...backtestRoutes(ruleKind)],
+  jobs: [impactRun(500)],
+  canary_table: 'impact_run',
+  canary: plantCanary,
+  reviews: { [APPROVAL]: reviewApproval },
+  measures: MEASURED_ACTIONS,
+}

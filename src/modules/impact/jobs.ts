@@ -1,0 +1,161 @@
+/**
+ * An impact run as long work: portion by portion of subjects, each with its latest decisions tried on both sides. Steps only
+ * read and add up; what was added up is the checkpoint, so a worker that takes over repeats and loses nothing.
+ */
+import { hash } from 'node:crypto'
+import type { DecisionContent } from '../../decision/document.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { defineJob, type JobContext } from '../../kernel/job/kind.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { closed, Id } from '../../kernel/schema.ts'
+import { createRecordCheck } from '../evaluations/index.ts'
+import { findReceipt, type Pinned } from '../reference-data/index.ts'
+import { type Comparison, comparisonsOf, decideOn, manifestHash } from './ground/actions.ts'
+import { addDecision, inputsFor, NOTHING, resultOf, type Tally } from './measure/rules.ts'
+import {
+  countDecidedOn,
+  findRun,
+  findThreshold,
+  listPast,
+  type PastRow,
+  updateRunFinished,
+  type WholeRun,
+  type Window,
+} from './queries.ts'
+import { IMPACT_RUN } from './runs/actions.ts'
+
+interface Checkpoint {
+  /** Subjects with a decision in the window, and how many of them are looked at. */
+  readonly subjects: number
+  readonly taken: number
+  /** Null: all of them. */
+  readonly threshold: string | null
+  readonly after: string | null
+  readonly done: number
+  /** Nobody is left. */
+  readonly complete: boolean
+  readonly tally: Tally
+}
+
+const Payload = closed({ run_id: Id() })
+type Context = JobContext<{ run_id: string }, Checkpoint>
+
+/** `portion` is how many subjects one step takes. */
+export const impactRun = (portion: number) =>
+  defineJob<typeof Payload, Checkpoint>({
+    kind: IMPACT_RUN,
+    summary: 'Tries a version or a draft on past decisions and reports what would have been decided otherwise.',
+    payload: Payload,
+    resumes: 'checkpoint',
+    visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
+    run: async (context) => {
+      const { read, finish, kernel, signal } = context
+      const { run, comparisons } = await read((tx) => groundOfRun(kernel, tx, context.payload.run_id))
+      const window = { definitions: comparisons, from_at: run.from_at, until_at: run.until_at }
+      let reached = context.checkpoint ?? (await survey(context, run, window))
+      while (!reached.complete) {
+        signal.throwIfAborted()
+        reached = await measure(context, run, window, comparisons, reached, portion)
+      }
+      await finish(async (tx) => {
+        const result = reportOf(run, comparisons, reached)
+        await updateRunFinished(tx, run.run_id, result)
+        const { decisions, flips, refusals_added } = result
+        return { run_id: run.run_id, decisions, flips, refusals_added }
+      })
+      return null
+    },
+  })
+
+async function groundOfRun(kernel: Kernel, tx: Tx, run_id: string) {
+  const run = found(await findRun(tx, run_id))
+  const receipt = run.receipt_id === null ? null : found(await findReceipt(tx, run.receipt_id))
+  const manifest = JSON.parse(receipt?.manifest ?? '[]') as Pinned[]
+  if (manifestHash(manifest) !== run.manifest_hash) fail('content_corrupt')
+  return { run, comparisons: await comparisonsOf(kernel, tx, run.candidate, manifest) }
+}
+
+/** How many there are, and where too many, which of them are drawn. */
+async function survey({ step }: Context, run: WholeRun, window: Window): Promise<Checkpoint> {
+  const start = { threshold: null, after: null, done: 0, complete: false, tally: NOTHING }
+  let begun: Checkpoint = { subjects: 0, taken: 0, ...start }
+  await step(async (tx) => {
+    await tx.takeTime()
+    const subjects = await countDecidedOn(tx, window)
+    const drawn = subjects > run.max_subjects
+    const threshold = drawn ? await findThreshold(tx, window, run.seed, run.max_subjects) : null
+    begun = { ...start, subjects, taken: Math.min(subjects, run.max_subjects), threshold, complete: subjects === 0 }
+    return { checkpoint: begun, progress: { done: 0, total: begun.taken, unit: 'subjects' } }
+  })
+  return begun
+}
+
+async function measure(
+  { step, kernel, tenant_id }: Context,
+  run: WholeRun,
+  window: Window,
+  comparisons: readonly Comparison[],
+  reached: Checkpoint,
+  portion: number,
+): Promise<Checkpoint> {
+  let checkpoint = reached
+  const isIntact = createRecordCheck(kernel, tenant_id)
+  await step(async (tx) => {
+    const rows = await listPast(tx, window, { seed: run.seed, threshold: reached.threshold }, reached.after, portion)
+    const tally = structuredClone(reached.tally)
+    const subjects = new Set(rows.map(({ subject_id }) => subject_id))
+    const decided = new Set(rows.flatMap(({ past_key, subject_id }) => (past_key === null ? [] : [subject_id])))
+    for (const row of rows) await tryAgain(kernel, tx, comparisons, row, tally, isIntact)
+    const done = reached.done + decided.size
+    const after = rows.at(-1)?.subject_id ?? reached.after
+    checkpoint = { ...reached, after, done, tally, complete: subjects.size < portion }
+    return { checkpoint, progress: { done, total: reached.taken, unit: 'subjects' } }
+  })
+  return checkpoint
+}
+
+async function tryAgain(
+  kernel: Kernel,
+  tx: Tx,
+  comparisons: readonly Comparison[],
+  row: PastRow,
+  tally: Tally,
+  isIntact: ReturnType<typeof createRecordCheck>,
+): Promise<void> {
+  const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
+  if (!comparison) return
+  const { before, after, family, key } = comparison
+  const decided = inputsOf(row, isIntact)
+  if (!decided) {
+    tally.unusable++
+    return
+  }
+  const inputs = ({ compiled }: typeof before) => inputsFor(compiled.definition.inputs, decided, row.attributes)
+  const { subject_id, segment, batch_id, seq } = row
+  const past = { evaluation_id: row.evaluation?.evaluation_id ?? null, batch_id, seq, subject_id, segment, family, key }
+  const today = await decideOn(kernel, tx, before, inputs(before))
+  addDecision(tally, past, today, await decideOn(kernel, tx, after, inputs(after)))
+}
+
+/** Nothing that was altered behind the service's back is taken for a decision. */
+function inputsOf(
+  { evaluation, batch_inputs }: PastRow,
+  isIntact: ReturnType<typeof createRecordCheck>,
+): Readonly<Record<string, unknown>> | null {
+  if (!evaluation) return batch_inputs
+  if (hash('sha256', evaluation.document, 'hex') !== evaluation.document_hash || !isIntact(evaluation)) return null
+  return (JSON.parse(evaluation.document) as DecisionContent).inputs
+}
+
+function reportOf(
+  run: WholeRun,
+  comparisons: readonly Comparison[],
+  { subjects, taken, threshold, tally }: Checkpoint,
+) {
+  return {
+    definitions: comparisons.map(({ family, key, version, missing }) => ({ family, key, version, missing })),
+    population: { subjects, taken, seed: threshold === null ? null : run.seed, complete: threshold === null },
+    ...resultOf(tally),
+  }
+}

@@ -1,0 +1,230 @@
+/** SQL of impact runs, and of the past decisions they look at: of each subject the latest, of every definition asked for. */
+import type { Family } from '../../decision/model.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import type { JobState } from '../../kernel/job/queries.ts'
+import type { Position } from '../../kernel/page.ts'
+import type { EvaluationRow } from '../evaluations/index.ts'
+import type { Candidate } from './candidates/actions.ts'
+
+export interface NewRun {
+  readonly run_id: string
+  readonly job_id: string
+  readonly candidate: Candidate
+  readonly cr_id: string | null
+  readonly receipt_id: string | null
+  readonly manifest_hash: string
+  readonly until_at: string
+  readonly max_subjects: number
+  readonly seed: number
+}
+export interface RunRow {
+  readonly run_id: string
+  readonly job_id: string
+  readonly family: 'list' | 'matrix' | 'rule'
+  readonly key: string
+  readonly version: number | null
+  readonly content_hash: string
+  readonly overlay_hash: string | null
+  readonly cr_id: string | null
+  readonly state: JobState
+  readonly progress: { readonly done: number; readonly total: number | null; readonly unit: string | null }
+  readonly problem: Record<string, unknown> | null
+  readonly from_at: string
+  readonly until_at: string
+  readonly receipt_id: string | null
+  readonly manifest_hash: string
+  readonly created_at: string
+  readonly created_by: string
+  readonly finished_at: string | null
+}
+export type WholeRun = RunRow & {
+  readonly candidate: Candidate
+  readonly max_subjects: number
+  readonly seed: number
+  readonly result: Record<string, unknown> | null
+}
+
+/** How far back decisions are looked at. */
+const WINDOW_DAYS = 400
+
+export const findNow = async (tx: Tx): Promise<string> =>
+  ((await tx.find<{ now: string }>('select clock_timestamp() as now')) as { now: string }).now
+
+export const insertRun = (tx: Tx, run: NewRun) =>
+  tx.run(
+    `insert into app.impact_run (tenant_id, run_id, job_id, family, list_key, version, candidate, content_hash, cr_id, receipt_id,
+       manifest_hash, from_at, until_at, max_subjects, seed, created_by)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11, $12::timestamptz - make_interval(days => $13), $12, $14, $15, $16)`,
+    [
+      tx.tenant_id,
+      run.run_id,
+      run.job_id,
+      run.candidate.family,
+      run.candidate.key,
+      run.candidate.pin?.version ?? null,
+      JSON.stringify(run.candidate),
+      run.candidate.content_hash,
+      run.cr_id,
+      run.receipt_id,
+      run.manifest_hash,
+      run.until_at,
+      WINDOW_DAYS,
+      run.max_subjects,
+      run.seed,
+      tx.actor,
+    ],
+  )
+
+/** Its job says how it goes; when that is forgotten, only the end remains. */
+const columns = `r.run_id, r.job_id, r.family, r.list_key as key, r.version, r.content_hash,
+  r.candidate -> 'overlay' ->> 'hash' as overlay_hash, r.cr_id, r.from_at, r.until_at, r.receipt_id, r.manifest_hash, r.created_at,
+  r.created_by, coalesce(r.finished_at, j.finished_at) as finished_at, j.problem,
+  coalesce(j.state, case when r.finished_at is null then 'failed' else 'succeeded' end) as state,
+  jsonb_build_object('done', coalesce(j.progress_done, 0), 'total', j.progress_total, 'unit', j.progress_unit) as progress`
+const source = 'app.impact_run r left join app.job j on j.tenant_id = r.tenant_id and j.job_id = r.job_id'
+
+export const findRun = (tx: Tx, run_id: string) =>
+  tx.find<WholeRun>(
+    `select ${columns}, r.candidate, r.max_subjects, r.seed, r.result from ${source} where r.tenant_id = $1 and r.run_id = $2`,
+    [tx.tenant_id, run_id],
+  )
+
+/** Newest first. Only the filters that are given are written down. */
+export const listRuns = (
+  tx: Tx,
+  filter: { readonly family?: string | undefined; readonly list_key?: string | undefined },
+  after: Position,
+  count: number,
+) => {
+  const values: unknown[] = [tx.tenant_id]
+  const where = ['r.tenant_id = $1']
+  if (filter.family !== undefined) where.push(`r.family = $${values.push(filter.family)}`)
+  if (filter.list_key !== undefined) where.push(`r.list_key = $${values.push(filter.list_key)}`)
+  if (after) {
+    where.push(`(r.created_at, r.run_id) < ($${values.push(after[0])}::timestamptz, $${values.push(after[1])}::uuid)`)
+  }
+  return tx.query<RunRow>(
+    `select ${columns} from ${source} where ${where.join(' and ')}
+      order by r.created_at desc, r.run_id desc limit $${values.push(count)}`,
+    values,
+  )
+}
+
+export const updateRunFinished = (tx: Tx, run_id: string, result: object) =>
+  tx.run(
+    'update app.impact_run set result = $3::jsonb, finished_at = now() where tenant_id = $1 and run_id = $2 and finished_at is null',
+    [tx.tenant_id, run_id, JSON.stringify(result)],
+  )
+
+/** The change request shows it from now on, so its representation has changed. */
+export const updateRequestImpact = (tx: Tx, cr_id: string, run_id: string) =>
+  tx.run(
+    'update app.change_request set impact_run_id = $3, revision = revision + 1 where tenant_id = $1 and cr_id = $2',
+    [tx.tenant_id, cr_id, run_id],
+  )
+
+/** Which decisions: of these definitions, between these instants. */
+export interface Window {
+  readonly definitions: readonly { readonly family: Family; readonly key: string }[]
+  readonly from_at: string
+  readonly until_at: string
+}
+const windowValues = ({ definitions, from_at, until_at }: Window): unknown[] => [
+  definitions.map(({ family }) => family),
+  definitions.map(({ key }) => key),
+  from_at,
+  until_at,
+]
+
+/** The latest decision about subject `s` by each definition `d`: one of its own, or an item of a batch. */
+const latest = `select * from (
+    (select e.decided_at, e.evaluation_id, null::uuid as batch_id, null::bigint as seq from app.evaluation e
+      where e.tenant_id = $1 and e.subject_id = s.subject_id and e.family = d.family and e.definition_key = d.key
+        and e.decided_at >= $4 and e.decided_at <= $5
+      order by e.decided_at desc, e.evaluation_id desc limit 1)
+    union all
+    (select b.known_at, null, i.batch_id, i.seq from app.batch_item i
+       join app.batch_evaluation b on b.tenant_id = $1 and b.batch_id = i.batch_id
+      where i.tenant_id = $1 and i.subject_id = s.subject_id and i.state = 'done' and b.family = d.family
+        and b.definition_key = d.key and b.known_at >= $4 and b.known_at <= $5
+      order by b.known_at desc, i.batch_id desc, i.seq desc limit 1)) any_of
+  order by decided_at desc limit 1`
+const wanted = 'unnest($2::text[], $3::text[]) as d (family, key)'
+const decidedOn = `app.subject s where s.tenant_id = $1 and s.state = 'active'
+  and exists (select 1 from ${wanted} cross join lateral (${latest}) l)`
+
+export const countDecidedOn = async (tx: Tx, window: Window): Promise<number> => {
+  const row = await tx.find<{ subjects: number }>(`select count(*) as subjects from ${decidedOn}`, [
+    tx.tenant_id,
+    ...windowValues(window),
+  ])
+  return row?.subjects ?? 0
+}
+
+/** Subjects are drawn by a hash of their id: as many as wanted have one up to this. As text, since it may be any bigint. */
+export const findThreshold = async (tx: Tx, window: Window, seed: number, most: number): Promise<string> => {
+  const row = await tx.find<{ threshold: string }>(
+    `select hashtextextended(s.subject_id::text, $6)::text as threshold from ${decidedOn}
+      order by hashtextextended(s.subject_id::text, $6) offset $7 limit 1`,
+    [tx.tenant_id, ...windowValues(window), seed, most - 1],
+  )
+  return (row as { threshold: string }).threshold
+}
+
+interface Drawn {
+  readonly seed: number
+  /** Null: everybody. */
+  readonly threshold: string | null
+}
+
+/** A subject of the portion with one of its decisions; without any, its members are null. */
+export interface PastRow {
+  readonly subject_id: string
+  readonly segment: string | null
+  readonly attributes: Record<string, unknown>
+  readonly past_family: Family | null
+  readonly past_key: string | null
+  readonly batch_id: string | null
+  readonly seq: number | null
+  readonly batch_inputs: Record<string, unknown> | null
+  readonly evaluation: (EvaluationRow & { readonly document: string }) | null
+}
+
+/** The next subjects in order of their ids, whether they have decisions or not: the last one says where to go on. */
+export const listPast = async (
+  tx: Tx,
+  window: Window,
+  { seed, threshold }: Drawn,
+  after: string | null,
+  count: number,
+): Promise<PastRow[]> => {
+  const rows = await tx.query<Record<string, unknown>>(
+    `with s as materialized (
+       select s.subject_id, s.segment, s.attributes from app.subject s
+        where s.tenant_id = $1 and s.state = 'active' and ($6::uuid is null or s.subject_id > $6)
+          and ($7::bigint is null or hashtextextended(s.subject_id::text, $8) <= $7)
+        order by s.subject_id limit $9)
+     select s.subject_id as of_subject, s.segment, s.attributes, p.family as past_family, p.key as past_key, p.batch_id, p.seq,
+            i.inputs as batch_inputs, e.*
+       from s
+       left join lateral (select d.family, d.key, l.* from ${wanted} cross join lateral (${latest}) l) p on true
+       left join app.evaluation e on e.tenant_id = $1 and e.evaluation_id = p.evaluation_id
+       left join app.batch_item i on i.tenant_id = $1 and i.batch_id = p.batch_id and i.seq = p.seq
+      order by s.subject_id, p.family, p.key`,
+    [tx.tenant_id, ...windowValues(window), after, threshold, seed, count],
+  )
+  return rows.map(
+    ({ of_subject, segment, attributes, past_family, past_key, batch_id, seq, batch_inputs, ...evaluation }) =>
+      ({
+        subject_id: of_subject,
+        segment,
+        attributes,
+        past_family,
+        past_key,
+        batch_id,
+        seq,
+        batch_inputs,
+        evaluation: evaluation['evaluation_id'] === null ? null : evaluation,
+      }) as unknown as PastRow,
+  )
+}

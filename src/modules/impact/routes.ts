@@ -1,0 +1,110 @@
+/** Impact before approval: of a version of a list, and of whatever a change request would put in force. */
+import { everyone } from '../../kernel/auth/roles.ts'
+import { JobView } from '../../kernel/job/view.ts'
+import { page } from '../../kernel/page.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { type Route, tenantRoute } from '../../kernel/route.ts'
+import { findChangeRequest, lockChangeRequest } from '../change-requests/index.ts'
+import { expectVersion } from '../reference-data/index.ts'
+import { candidateOfList, candidateOfRequest } from './candidates/actions.ts'
+import { findRun, listRuns, updateRequestImpact } from './queries.ts'
+import { IMPACT_RUN, shownRun, startRun } from './runs/actions.ts'
+import { DatasetVersionParams, RequestParams, RunOrder, RunPage, RunParams, RunQuery, RunView } from './schema.ts'
+
+const makers = ['policy_editor', 'compliance_officer'] as const
+const readers = ['policy_editor', 'compliance_officer', 'auditor'] as const
+
+const runPath = (run_id: string): string => `/reference-data/impact-runs/${run_id}`
+
+export const impactRoutes: readonly Route[] = [
+  tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/impact', {
+    id: 'startDatasetImpact',
+    summary: 'Blast radius: try a version on past decisions before it is put in force',
+    description:
+      'The latest decision about each active subject of the last 400 days is made again, once with what is in force and once ' +
+      'with this version in its place, so that only its effect is measured. Nothing is changed, and no subject is rated.',
+    roles: makers,
+    tx: 'write',
+    params: DatasetVersionParams,
+    body: RunOrder,
+    reply: [202, JobView],
+    starts: IMPACT_RUN,
+    limit: 'heavy',
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel }) => {
+    const { dataset, version } = await expectVersion(tx, params)
+    const candidate = await candidateOfList(tx, dataset, version)
+    return (await startRun(kernel, tx, candidate, body, { path: runPath })).job
+  }),
+
+  tenantRoute('GET /reference-data/impact-runs', {
+    id: 'listImpactRuns',
+    summary: 'Impact runs, newest first',
+    roles: readers,
+    tx: 'one',
+    query: RunQuery,
+    reply: [200, RunPage],
+  }).handle(async (input) => {
+    const { family, list_key } = input.query
+    return page(input, 'listImpactRuns', ['created_at', 'run_id'], (after, count) =>
+      listRuns(input.tx, { family, list_key }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /reference-data/impact-runs/:run_id', {
+    id: 'getImpactRun',
+    summary: 'Progress and result of a run, and whether it still holds',
+    roles: readers,
+    tx: 'read',
+    params: RunParams,
+    reply: [200, RunView],
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => shownRun(kernel, tx, found(await findRun(tx, params.run_id)))),
+
+  tenantRoute('POST /change-requests/:cr_id/impact', {
+    id: 'startChangeRequestImpact',
+    summary: 'Measure what a waiting change would have done to past decisions, or measure it anew',
+    description:
+      'The change is carried out, looked at and undone, so what is measured is what approving would put in force. The run is ' +
+      'attached to the change request, in the place of an earlier one.',
+    roles: makers,
+    tx: 'write',
+    params: RequestParams,
+    body: RunOrder,
+    reply: [202, JobView],
+    starts: IMPACT_RUN,
+    limit: 'heavy',
+    // Carrying it out may meet whatever the stored operation itself can answer.
+    problems: [
+      'not_found',
+      'transition_not_allowed',
+      'approval_void',
+      'gates_closed',
+      'nothing_in_force',
+      'conflict',
+      'type_violation',
+      'content_corrupt',
+    ],
+  }).handle(async ({ tx, params, body, kernel, actor, request: facts }) => {
+    const request = found(await lockChangeRequest(tx, params.cr_id))
+    if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
+    const candidate = await candidateOfRequest(kernel, tx, request, { actor, request: facts })
+    const { run_id, job } = await startRun(kernel, tx, candidate, body, { path: runPath, cr_id: request.cr_id })
+    await updateRequestImpact(tx, request.cr_id, run_id)
+    return job
+  }),
+
+  tenantRoute('GET /change-requests/:cr_id/impact', {
+    id: 'getChangeRequestImpact',
+    summary: 'The impact run attached to a change request, and whether it still holds',
+    roles: everyone,
+    tx: 'read',
+    params: RequestParams,
+    reply: [200, RunView],
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const { impact_run_id } = found(await findChangeRequest(tx, params.cr_id))
+    const run = impact_run_id === null ? undefined : await findRun(tx, impact_run_id)
+    return shownRun(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
+  }),
+]

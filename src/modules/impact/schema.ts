@@ -1,0 +1,197 @@
+/** Wire contract of impact runs: what is tried, on which past decisions, and what would have been decided otherwise. */
+import { jobStates } from '../../kernel/job/queries.ts'
+import {
+  Count,
+  closed,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Slug,
+  Timestamp,
+  Type,
+  text,
+} from '../../kernel/schema.ts'
+import { wire } from '../reference-data/index.ts'
+import { type DefinitionKind, schemasOf } from '../risk-matrices/index.ts'
+import { MAX_SAMPLES, MAX_SUBJECTS } from './measure/rules.ts'
+
+const families = ['list', 'matrix', 'rule'] as const
+const Definition = { family: oneOf(['matrix', 'rule']), key: Slug() }
+const Result = (description: string) => nullable(text(100, { description }))
+const Action = text(200)
+
+export const RunOrder = closed({
+  max_subjects: Type.Optional(
+    integer(1, MAX_SUBJECTS, {
+      default: MAX_SUBJECTS,
+      description: 'Where more subjects were decided on, so many are drawn; the result states it with the seed.',
+    }),
+  ),
+  seed: Type.Optional(
+    integer(0, 2_147_483_647, { description: 'Draws the same subjects again; drawn by chance when absent.' }),
+  ),
+})
+
+export const DatasetVersionParams = closed({
+  list_key: Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] }),
+  version: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+    maxLength: 100,
+    description: 'A version number, or a label.',
+    examples: ['1'],
+  }),
+})
+export const RunParams = closed({ run_id: Id() })
+export const RequestParams = closed({ cr_id: Id() })
+
+export const RunQuery = closed({
+  ...pageQuery,
+  family: Type.Optional(oneOf(families, { description: 'Of what would change.' })),
+  list_key: Type.Optional(Slug({ description: 'Key of what would change; with family.' })),
+})
+export const BacktestQuery = closed(pageQuery)
+
+const row = {
+  run_id: Id(),
+  job_id: Id(),
+  family: oneOf(families),
+  key: Slug({ description: 'Of the list, matrix or rule that would change.' }),
+  version: nullable(integer(1, Number.MAX_SAFE_INTEGER, { description: 'Null: a draft.' })),
+  content_hash: text(64, { description: 'Of exactly what was tried.' }),
+  overlay_hash: nullable(text(64, { description: 'Of the overlay that was tried on a shared list.' })),
+  cr_id: nullable(Id({ description: 'The change request it was made for.' })),
+  state: oneOf(jobStates),
+  progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
+  problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
+  from_at: Timestamp({ description: 'Decisions from here on are looked at; of each subject the latest.' }),
+  until_at: Timestamp(),
+  receipt_id: nullable(Id({ description: 'Pins everything that was in force when it began.' })),
+  manifest_hash: wire.Sha256,
+  created_at: Timestamp(),
+  created_by: text(200),
+  finished_at: nullable(Timestamp()),
+}
+export const RunRow = closed(row, { title: 'ImpactRunSummary' })
+export const RunPage = pageOf(RunRow)
+
+const Side = closed({
+  result: Result('The band; of a rule hit or no hit; null where nothing could be decided.'),
+  score_bps: nullable(integer(0, 10_000)),
+  required_actions: listOf(Action, 1000),
+})
+const Refusal = closed({
+  code: text(100),
+  pointer: Type.String({ description: 'JSON Pointer into the inputs or into the definition.' }),
+  message: Type.String(),
+})
+const Sample = closed(
+  {
+    evaluation_id: nullable(Id({ description: 'The decision; null where it is an item of a batch.' })),
+    batch_id: nullable(Id()),
+    seq: nullable(integer(1, Number.MAX_SAFE_INTEGER, { description: 'Of the item in its batch.' })),
+    subject_id: Id(),
+    segment: nullable(text(200)),
+    ...Definition,
+    before: Side,
+    after: Side,
+    factors: listOf(
+      closed({
+        factor: text(100),
+        before_bps: nullable(integer(0, 10_000)),
+        after_bps: nullable(integer(0, 10_000)),
+      }),
+      200,
+      { description: 'Factors whose score moved.' },
+    ),
+    refusals: listOf(Refusal, 10, { description: 'Why nothing could be decided any more.' }),
+  },
+  { title: 'ImpactSample' },
+)
+
+const Measured = closed(
+  {
+    definitions: listOf(
+      closed({ ...Definition, version: integer(1, Number.MAX_SAFE_INTEGER), missing: listOf(Slug(), 200) }),
+      1000,
+      { description: 'The matrices and rules in force that would decide with it; lists they lack are named.' },
+    ),
+    population: closed(
+      {
+        subjects: Count,
+        taken: Count,
+        seed: nullable(Count),
+        complete: Type.Boolean({ description: 'Every subject was taken; otherwise a sample drawn with the seed.' }),
+      },
+      { description: 'Active subjects with a decision in the window.' },
+    ),
+    decisions: integer(0, Number.MAX_SAFE_INTEGER, {
+      description: 'Looked at: the latest of each subject, per definition.',
+    }),
+    unusable: integer(0, Number.MAX_SAFE_INTEGER, {
+      description: 'Stored decisions that are no longer as they were written; not looked at.',
+    }),
+    flips: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Another band, or hit for no hit.' }),
+    score_moves: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Another score, flips included.' }),
+    refusals_added: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Decided today, refused with the candidate.' }),
+    refusals_removed: Count,
+    transitions: listOf(
+      closed({
+        ...Definition,
+        from: Result('With what is in force today; null: refused.'),
+        to: Result('With the candidate; null: refused.'),
+        decisions: Count,
+      }),
+      10_000,
+      { description: 'Every decision that was looked at is in one of them.' },
+    ),
+    factors: listOf(
+      closed({ ...Definition, factor: text(100), moved: Count, raised: Count, lowered: Count, flipped: Count }),
+      10_000,
+      { description: 'Whose score moved, and in how many decisions that flipped.' },
+    ),
+    segments: listOf(
+      closed({ segment: nullable(text(200)), decisions: Count, flips: Count, refusals_added: Count }),
+      1000,
+      { description: 'By customer segment; null: subjects without one.' },
+    ),
+    other_segments: closed(
+      { decisions: Count, flips: Count, refusals_added: Count },
+      { description: 'Of the segments beyond those listed.' },
+    ),
+    required_actions: listOf(closed({ action: Action, added: Count, removed: Count }), 1000),
+    refusals: listOf(
+      closed({ code: text(100), pointer: Type.String(), message: Type.String(), decisions: Count }),
+      100,
+      {
+        description: 'Why decisions would be refused that are not today; the first hundred reasons.',
+      },
+    ),
+    samples: listOf(Sample, MAX_SAMPLES, { description: 'Flips and new refusals first, then moved scores.' }),
+  },
+  { title: 'ImpactResult' },
+)
+
+export const RunView = closed(
+  {
+    ...row,
+    stale: Type.Boolean({ description: 'What it measured is no longer what would happen.' }),
+    stale_because: nullable(
+      oneOf(['candidate', 'in_force'], {
+        description: 'What has moved since: what was tried, or what it was compared with.',
+      }),
+    ),
+    result: nullable(Measured),
+  },
+  { title: 'ImpactRun' },
+)
+
+/** A definition's own path parameters, and the run below them. */
+export const backtestSchemas = (kind: DefinitionKind) => {
+  const { KeyParams, VersionParams } = schemasOf(kind)
+  const Key = (KeyParams as unknown as { properties: Record<string, ReturnType<typeof Slug>> }).properties[kind.param]
+  return { KeyParams, VersionParams, RunParams: closed({ [kind.param]: Key as ReturnType<typeof Slug>, run_id: Id() }) }
+}

@@ -1,0 +1,160 @@
+/** Putting a version of a definition in force, later or at once, taking it back, and the timeline of it all. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import {
+  type ActivationRow,
+  activate,
+  findActivation,
+  findInForce,
+  findVersion,
+  listActivations,
+  lockActivations,
+  rollBack,
+  timelineOf,
+  updateRevoked,
+  wire,
+} from '../../reference-data/index.ts'
+import { examineWritten, expectDefinition, keyOf } from '../definitions/actions.ts'
+import { proveAhead } from '../proofs/actions.ts'
+import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
+
+export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, noun, word } = kind
+  const at = `/${segment}/:${param}` as const
+  const shown = ({ dataset_tenant_id: _t, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
+    ({ [param]: list_key, ...activation }) as never
+
+  /** A proposal is bound to what was in force when it was made. */
+  const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
+    (await findInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
+
+  return [
+    tenantRoute(`GET ${at}/activations`, {
+      id: `list${noun}Activations`,
+      summary: 'Timeline: which version was in force between which instants',
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      query: wire.TimelineQuery,
+      reply: [200, s.Timeline],
+      problems: ['not_found'],
+    }).handle(async (input) => {
+      const { tx, params, query } = input
+      const { list_key } = await expectDefinition(tx, family, keyOf(kind, params))
+      const of = { tenant_id: query.scope === 'shared' ? SYSTEM_TENANT : tx.tenant_id, family, list_key }
+      const { items, next_cursor } = await page(input, `list${noun}Activations ${list_key}`, ['seq'], (after, count) =>
+        listActivations(tx, of, after, count),
+      )
+      const all = query.cursor === undefined ? await listActivations(tx, of, null, 1000) : []
+      return { items: items.map(shown), in_force: timelineOf(all), next_cursor }
+    }),
+
+    tenantRoute(`POST ${at}/activations`, {
+      id: `activate${noun}Version`,
+      summary: 'Put a version in force, now or from an instant on, once it is proved against the lists of then',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: wire.ActivationOrder,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      location: (made) => `/${segment}/${keyOf(kind, made)}/activations`,
+      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+      before: (input) => {
+        const params = { ...(input.params as object), version: String(input.body.version) }
+        return proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, params))
+      },
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const list_key = keyOf(kind, params)
+      const before = await findInForce(tx, family, list_key, 'base')
+      const made = await activate(tx, { list_key, ...body, cr_id: request.approves }, 'activate', family, kernel)
+      audit.configuration(
+        { version: before?.version ?? null },
+        { version: made.version, effective_from: made.effective_from, reason: made.reason },
+      )
+      return shown(made)
+    }),
+
+    tenantRoute(`POST ${at}/versions/:version/submit`, {
+      id: `submit${noun}Version`,
+      summary: 'Ask for a version to be put in force; creates a change request',
+      roles: ['policy_editor'],
+      tx: 'write',
+      params: s.VersionParams,
+      body: wire.SubmissionOrder,
+      reply: [201, ChangeRequestView],
+      location: ({ cr_id }) => `/change-requests/${cr_id}`,
+      links: { getChangeRequest: { cr_id: 'cr_id' } },
+      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+      const { version } = params as unknown as { version: string }
+      if (version === 'draft') fail('transition_not_allowed', 'Publish the draft first.')
+      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
+      const published = found(await findVersion(tx, dataset, version))
+      const operation = found(kernel.routes.find(({ id }) => id === `activate${noun}Version`))
+      const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
+      return submit(tx, operation, order, () => kernel.perform(operation.id, { tx, actor, request, audit, ...order }))
+    }),
+
+    tenantRoute(`POST ${at}/rollback`, {
+      id: `rollBack${noun}`,
+      summary: `Put an earlier version of the ${word} in force again, in one call, with a reason`,
+      description:
+        'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
+        'break_glass makes it happen at once where the policy would ask for approval; the record says so.',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: wire.RollbackOrder,
+      reply: [201, s.Rollback],
+      governed: {
+        action: 'rollback',
+        head,
+        unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
+      },
+      problems: ['not_found', 'nothing_in_force', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const list_key = keyOf(kind, params)
+      const before = await findInForce(tx, family, list_key, 'base')
+      const order = { list_key, ...body, cr_id: request.approves }
+      const { activation, revoked } = await rollBack(tx, order, family, kernel)
+      audit.configuration(
+        { version: before?.version ?? null },
+        {
+          version: activation.version,
+          reason: body.reason,
+          ...(body.break_glass && { break_glass: body.break_glass.reason }),
+        },
+      )
+      return { activation: shown(activation), revoked: revoked.map(shown) }
+    }),
+
+    tenantRoute(`DELETE ${at}/activations/:activation_id`, {
+      id: `delete${noun}Activation`,
+      summary: 'Cancel a scheduled activation that has not happened yet',
+      roles: ['compliance_officer'],
+      tx: 'write',
+      params: s.ActivationParams,
+      query: wire.RevokeQuery,
+      reply: [200, s.Activation],
+      problems: ['not_found', 'transition_not_allowed'],
+    }).handle(async ({ tx, params, query, audit }) => {
+      const { activation_id } = params as unknown as { activation_id: string }
+      const key = keyOf(kind, params)
+      await lockActivations(tx, family, key)
+      const activation = found(await findActivation(tx, family, key, activation_id))
+      if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
+      if (Date.parse(activation.effective_from) <= Date.now()) {
+        fail('transition_not_allowed', 'It is in force already; roll back instead.')
+      }
+      const revoked = found(await updateRevoked(tx, activation_id, query.reason ?? 'Cancelled.'))
+      audit.configuration({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
+      return shown(revoked)
+    }),
+  ]
+}

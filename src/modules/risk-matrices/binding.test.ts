@@ -1,0 +1,248 @@
+/** Resolving, binding and deciding: one statement, never a torn set, the same again from a receipt, large lists by key. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { smallMatrix, smallRule } from '../../../test/support/definition-fixtures.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { keepReceipt } from '../reference-data/index.ts'
+import { decideWith, manifestOf, pointersOf, resolutionOf, resolveDecision } from './index.ts'
+
+let w: World
+let token: string
+let tenant_id: string
+beforeAll(async () => {
+  w = await world()
+  tenant_id = await w.tenant()
+  token = await w.token()
+  const schema = {
+    type: 'object',
+    properties: {
+      code: { type: 'string', maxLength: 50 },
+      points: { type: 'integer', minimum: 0, maximum: 10_000 },
+      text: { type: 'string', maxLength: 500 },
+    },
+    required: ['code', 'points'],
+    additionalProperties: false,
+  }
+  const type = { type_key: 'points', title: 'Points', description: 'Points.', schema, key_pointers: ['/code'] }
+  await make('POST /reference-data/types', { ...type, examples: [{ code: 'a', points: 1 }] })
+})
+afterAll(() => w.close())
+
+async function make(at: string, body: unknown) {
+  const reply = await w.call(at, { token, body })
+  if (reply.status >= 300) throw new Error(`${at}: ${reply.status} ${reply.text}`)
+  return reply.json
+}
+const read = <T>(body: (tx: Tx) => Promise<T>): Promise<T> =>
+  w.runtime.database.read({ tenant_id, actor: 'operator:test' }, body)
+const write = <T>(body: (tx: Tx) => Promise<T>): Promise<T> =>
+  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
+
+let count = 0
+const points = (a: number) => [
+  { code: 'a', points: a },
+  { code: 'b', points: 9000 },
+]
+async function newList(data: object[] = points(1000)): Promise<string> {
+  const list_key = `points-${++count}`
+  await make('POST /reference-data/datasets', { list_key, type_key: 'points', title: 'Points' })
+  await putInForce(list_key, data)
+  return list_key
+}
+async function putInForce(list_key: string, data: object[]): Promise<void> {
+  const path = `/reference-data/datasets/${list_key}`
+  const { version } = await make(`POST ${path}/versions`, { data })
+  await make(`POST ${path}/activations`, { version, reason: 'test' })
+}
+const reading = (list_key: string) => ({
+  ...smallMatrix(),
+  inputs: [{ name: 'code', title: 'Code', type: 'enum', values: ['a', 'b'] }],
+  factors: [
+    { key: 'code', title: 'Code', form: 'lookup', list_key, inputs: ['code'], field: 'points', on_missing: 'fail' },
+  ],
+  triggers: [],
+})
+async function newMatrix(definition: object): Promise<string> {
+  const key = `bound-${++count}`
+  await make('POST /risk-matrices', { matrix_key: key, title: 'Bound', definition })
+  await publish(key)
+  return key
+}
+async function publish(key: string): Promise<void> {
+  const { version } = await make(`POST /risk-matrices/${key}/versions/draft/publish`, {})
+  await make(`POST /risk-matrices/${key}/activations`, { version, reason: 'test' })
+}
+const scoreOf = async (tx: Tx, key: string, code = 'a') => {
+  const decision = await decideWith(w.kernel, tx, await resolveDecision(w.kernel, tx, { family: 'matrix', key }), {
+    code,
+  })
+  return decision.ok && decision.outcome.family === 'matrix' ? decision.outcome.score_bps : decision
+}
+
+describe('resolving', () => {
+  test('takes one statement once the definition is known', async () => {
+    const key = await newMatrix(reading(await newList()))
+    const sent: string[] = []
+    const counted = (tx: Tx): Tx => ({
+      ...tx,
+      query: (text, values) => {
+        sent.push(text)
+        return tx.query(text, values)
+      },
+      find: (text, values) => {
+        sent.push(text)
+        return tx.find(text, values)
+      },
+    })
+    await read(async (tx) => scoreOf(tx, key))
+    await read(async (tx) => scoreOf(counted(tx), key))
+    expect(sent).toHaveLength(1)
+    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+  })
+
+  test('a version that reads other lists is resolved as a whole', async () => {
+    const [first, second] = [await newList(points(1000)), await newList(points(2000))]
+    const key = await newMatrix(reading(first))
+    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    await make(`POST /risk-matrices/${key}/versions`, { definition: reading(second) })
+    await publish(key)
+    const { lists, definition } = await read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key }))
+    expect([definition.version, [...lists.keys()]]).toEqual([2, [second, 'risk-bands']])
+    expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
+  })
+
+  test('nothing that was undone is remembered', async () => {
+    const list_key = await newList(points(1000))
+    const key = await newMatrix(reading(list_key))
+    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+    const data = [{ code: 'a', points: 2000 }]
+    const { version } = await make(`POST /reference-data/datasets/${list_key}/versions`, { data })
+    const order = { version, reason: 'breaks the matrix' }
+    const refused = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token, body: order })
+    expect(refused.json.code).toBe('gates_closed')
+    // As many activations as were undone, of something else.
+    await newList()
+    expect(await read((tx) => scoreOf(tx, key))).toBe(1000)
+  })
+
+  test('both clocks hold for the definition and its lists alike', async () => {
+    const list_key = await newList(points(1000))
+    const key = await newMatrix(reading(list_key))
+    const [{ now }] = (await read((tx) => tx.query<{ now: string }>('select clock_timestamp() as now'))) as [
+      { now: string },
+    ]
+    await putInForce(list_key, points(3000))
+    const at = (clocks: object) =>
+      write((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key, ...clocks })).then(
+        ({ lists }) => lists.get(list_key)?.version,
+      )
+    expect([await at({}), await at({ valid_at: now }), await at({ known_at: now })]).toEqual([2, 1, 1])
+  })
+
+  test('what does not exist, is not in force, or reads a list that is not', async () => {
+    const codeOf = async (key: string) =>
+      read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key })).then(
+        () => 'resolved',
+        (error) => (error instanceof Problem ? [error.code, error.extra.members] : error),
+      )
+    expect(await codeOf('never-heard-of')).toEqual(['not_found', undefined])
+    await make('POST /risk-matrices', { matrix_key: 'only-drafted', title: 'Draft' })
+    expect(await codeOf('only-drafted')).toEqual(['nothing_in_force', undefined])
+    const list_key = await newList()
+    const key = await newMatrix(reading(list_key))
+    await write((tx) =>
+      tx.run('update app.activation set revoked_at = now(), revoked_by = $2 where tenant_id = $1 and list_key = $3', [
+        tenant_id,
+        'operator:test',
+        list_key,
+      ]),
+    )
+    expect(await codeOf(key)).toEqual(['nothing_in_force', { list_key }])
+  })
+})
+
+describe('a receipt', () => {
+  test('pins the definition with its family and decides the same after everything has moved', async () => {
+    const list_key = await newList(points(1000))
+    const key = await newMatrix(reading(list_key))
+    const { receipt, before } = await write(async (tx) => {
+      const resolution = await resolveDecision(w.kernel, tx, { family: 'matrix', key })
+      return {
+        receipt: await keepReceipt(tx, 'test', pointersOf(resolution), {}),
+        before: await decideWith(w.kernel, tx, resolution, { code: 'a' }),
+      }
+    })
+    await putInForce(list_key, points(7000))
+    await make(`POST /risk-matrices/${key}/versions`, { definition: { ...reading(list_key), aggregation: 'sum' } })
+    await publish(key)
+    const manifest = JSON.parse(receipt.manifest)
+    expect(manifest).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key, version: 1 }))
+    const [again, pinned] = await read(async (tx) => {
+      const resolution = await resolutionOf(w.kernel, tx, manifest)
+      return [await decideWith(w.kernel, tx, resolution, { code: 'a' }), manifestOf(resolution)]
+    })
+    expect(again).toEqual(before)
+    expect(pinned).toEqual(manifest)
+    const shown = await w.call(`GET /reference-data/receipts/${receipt.receipt_id}`, { token })
+    expect(shown.json.lists).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key }))
+  })
+
+  test('whose content is no longer what was pinned is not used', async () => {
+    const key = await newMatrix(reading(await newList()))
+    const manifest = await read(async (tx) =>
+      manifestOf(await resolveDecision(w.kernel, tx, { family: 'matrix', key })),
+    )
+    for (const place of manifest.keys()) {
+      const forged = manifest.map((pin, index) =>
+        index === place
+          ? { ...pin, content_hash: pin.content_hash.replace(/^./, (c) => (c === '0' ? '1' : '0')) }
+          : pin,
+      )
+      await expect(read((tx) => resolutionOf(w.kernel, tx, forged))).rejects.toMatchObject({ code: 'content_corrupt' })
+    }
+    const foreign = manifest.map((pin) => ({ ...pin, dataset_tenant_id: '00000000-0000-7000-8000-000000000001' }))
+    await expect(read((tx) => resolutionOf(w.kernel, tx, foreign))).rejects.toMatchObject({ code: 'content_corrupt' })
+  })
+})
+
+describe('a list too large to be held', () => {
+  test('is asked by key', async () => {
+    const text = 'x'.repeat(400)
+    const data = Array.from({ length: 2000 }, (_, n) => ({ code: `c${n}`, points: n, text }))
+    const list_key = await newList(data)
+    const path = `/reference-data/datasets/${list_key}`
+    for (const from of [2000, 4000]) {
+      const more = Array.from({ length: 2000 }, (_, n) => ({ code: `c${from + n}`, points: 1, text }))
+      data.push(...more)
+    }
+    // Inline versions are smaller than that: it grows through an import.
+    const headers = { 'content-type': 'application/octet-stream' }
+    const payload = data.map((entry) => JSON.stringify(entry)).join('\n')
+    const upload = await w.call('POST /uploads?file_name=large.ndjson', { token, payload, headers })
+    const body = { list_key, upload_id: upload.json.upload_id, adapter_key: 'ndjson' }
+    const job = await make('POST /reference-data/imports', body)
+    const runner = w.runtime.createRunner(2)
+    runner.start()
+    let { state } = job
+    while (state === 'queued' || state === 'running') {
+      state = (await w.call(`GET /jobs/${job.job_id}?wait=8`, { token })).json.state
+    }
+    await runner.stop(5000)
+    await make(`POST ${path}/activations`, { version: 2, reason: 'large' })
+    const rule = smallRule()
+    const definition = {
+      ...rule,
+      inputs: [{ name: 'code', title: 'Code', type: 'string' }],
+      table: {
+        ...rule.table,
+        columns: ['code'],
+        rows: [{ key: 'listed', when: [`in list(${list_key})`], then: ['high'] }],
+      },
+    }
+    await make('POST /rules', { rule_key: 'large', title: 'Large', definition })
+    const simulate = async (code: string) =>
+      (await make('POST /rules/large/versions/draft/simulate', { inputs: { code } })).outcome?.hit
+    expect([await simulate('c5999'), await simulate('c6000')]).toEqual([true, false])
+  })
+})

@@ -1,0 +1,281 @@
+/**
+ * From the key of a matrix or rule to a decision: which version governs, which versions of lists it reads, all of one instant,
+ * compiled and bound once per content. Nothing here stores anything, and nothing is decided on a torn set of versions.
+ */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { CURRENT_ENGINE, engineOf } from '../../../decision/engines.ts'
+import type {
+  Bound,
+  BoundList,
+  Compiled,
+  Decision,
+  Definition,
+  Family,
+  Finding,
+  Inputs,
+  ListEntry,
+  Lists,
+} from '../../../decision/model.ts'
+import { definitionOf } from '../../../decision/parts.ts'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
+import {
+  type Clocks,
+  type ContentPointer,
+  lookUpHashed,
+  type Pinned,
+  type Pointer,
+  manifestOf as pinAll,
+  repin,
+  resolveWithLists,
+  wholeList,
+} from '../../reference-data/index.ts'
+
+/** A compiled definition, by the hash of its content, and the versions of the lists it reads. */
+export interface Bindable<P extends ContentPointer = ContentPointer> {
+  /** Content and engine: what is found of the definition may be remembered by it, within a tenant. */
+  readonly identity: string
+  readonly compiled: Compiled
+  readonly lists: ReadonlyMap<string, P>
+  /** What lies over its lists without being stored; whoever gives it makes it part of the identity. */
+  readonly over?: (list: BoundList) => BoundList
+}
+
+export interface Resolution<P extends ContentPointer = Pointer> extends Bindable<P> {
+  readonly engine: number
+  readonly definition: P
+}
+
+export interface Wanted extends Clocks {
+  readonly family: Family
+  readonly key: string
+  /** This transaction changes what is in force, and may be undone: nothing it sees is remembered for others. */
+  readonly unsettled?: boolean
+}
+
+interface Memory {
+  readonly compiled: LRUCache<string, { readonly compiled: Compiled; readonly identity: string }>
+  /** Which lists the last known version of a definition read. */
+  readonly guesses: LRUCache<string, readonly string[]>
+  readonly bound: LRUCache<string, { readonly bound: Bound | readonly Finding[]; readonly lists: Lists }>
+}
+const memories = new WeakMap<Kernel, Memory>()
+function memoryOf(kernel: Kernel): Memory {
+  let memory = memories.get(kernel)
+  if (!memory) {
+    memory = {
+      compiled: new LRUCache({ max: 1000 }),
+      guesses: new LRUCache({ max: 10_000 }),
+      bound: new LRUCache({ max: 500 }),
+    }
+    memories.set(kernel, memory)
+  }
+  return memory
+}
+
+/** Definitions change rarely: two rounds are usual, more mean that versions are put in force while we ask. */
+const ROUNDS = 5
+
+/** As it is in force, with the lists it reads; those that are not in force are named. */
+export interface Found extends Resolution {
+  readonly missing: readonly string[]
+}
+
+/**
+ * One statement gives the definition in force and the lists that its last known version read. Should the one in force read
+ * others, everything is asked for again, so that no two statements ever contribute to one resolution.
+ */
+export async function findDecision(
+  kernel: Kernel,
+  tx: Tx,
+  { family, key, unsettled, ...clocks }: Wanted,
+  engine = CURRENT_ENGINE,
+): Promise<Found> {
+  const { guesses } = memoryOf(kernel)
+  const guess = `${tx.tenant_id}:${family}:${key}`
+  let asked = guesses.get(guess) ?? []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { definition, lists } = await resolveWithLists(unsettled ? null : kernel, tx, { family, key }, asked, clocks)
+    const { compiled, identity } = await compiledOf(kernel, tx, definition, engine)
+    if (!unsettled) guesses.set(guess, compiled.list_keys)
+    if (compiled.list_keys.every((list_key) => asked.includes(list_key))) {
+      const read = new Map<string, Pointer>()
+      for (const list_key of compiled.list_keys) {
+        const pointer = lists.get(list_key)
+        if (pointer) read.set(list_key, pointer)
+      }
+      const missing = compiled.list_keys.filter((list_key) => !read.has(list_key))
+      return { engine, identity, definition, compiled, lists: read, missing }
+    }
+    asked = compiled.list_keys
+  }
+  return fail('conflict', `${key} is being changed at this moment; repeat the request.`)
+}
+
+/** The same, where everything must be in force: a decision is made on all of its lists or not at all. */
+export async function resolveDecision(
+  kernel: Kernel,
+  tx: Tx,
+  wanted: Wanted,
+  engine = CURRENT_ENGINE,
+): Promise<Resolution> {
+  const { missing, ...resolution } = await findDecision(kernel, tx, wanted, engine)
+  const [list_key] = missing
+  return list_key === undefined ? resolution : fail('nothing_in_force', { members: { list_key } })
+}
+
+/** The same versions again, as a receipt pinned them; no clock has a part in it. */
+export async function resolutionOf(
+  kernel: Kernel,
+  tx: Tx,
+  manifest: readonly Pinned[],
+  engine = CURRENT_ENGINE,
+): Promise<Resolution<ContentPointer>> {
+  const pointers = await repin(tx, manifest)
+  const definition = pointers.find(({ family }) => family !== 'list') ?? fail('content_corrupt')
+  const { compiled, identity } = await compiledOf(kernel, tx, definition, engine)
+  const lists = pointers
+    .filter(({ family }) => family === 'list')
+    .map((pointer) => [pointer.list_key, pointer] as const)
+  return { engine, identity, definition, compiled, lists: new Map(lists) }
+}
+
+/** What a receipt of this resolution says: the definition, with its family, and every list. */
+export const manifestOf = (resolution: Resolution<ContentPointer>): Pinned[] => pinAll(pointersOf(resolution))
+
+/** The definition and its lists, as a receipt takes them. */
+export const pointersOf = <P extends ContentPointer>({ definition, lists }: Resolution<P>): P[] => [
+  definition,
+  ...lists.values(),
+]
+
+/** Fetches what the inputs ask of the lists, and decides. Faults of inputs or lists are findings, never an outcome. */
+export async function decideWith(kernel: Kernel, tx: Tx, of: Bindable, inputs: Inputs): Promise<Decision> {
+  const { bound, lists } = await bindTo(kernel, tx, of)
+  if (isFindings(bound)) return { ok: false, findings: bound }
+  const large = [...lists.values()].filter(({ all }) => all === null)
+  if (large.length === 0) return bound.decide(inputs)
+  const faults = of.compiled.checkInputs(inputs)
+  if (faults.some(({ severity }) => severity === 'error')) return { ok: false, findings: faults }
+  const needs = of.compiled.needs(inputs)
+  const fetched = new Map(lists)
+  for (const { list_key } of large) {
+    const keys = needs.get(list_key)
+    const pointer = of.lists.get(list_key) as ContentPointer
+    if (keys === 'all') return { ok: false, findings: [tooLarge(list_key)] }
+    const list = await largeList(kernel, tx, of, pointer, keys ?? [])
+    fetched.set(list_key, of.over?.(list) ?? list)
+  }
+  return bound.decide(inputs, fetched)
+}
+
+export const isFindings = (bound: Bound | readonly Finding[]): bound is readonly Finding[] => Array.isArray(bound)
+
+const tooLarge = (list_key: string): Finding => ({
+  code: 'list_too_large',
+  pointer: '',
+  message: `The list ${list_key} is too large to be read as a whole; it can only be looked up by key.`,
+  severity: 'error',
+})
+
+/** Binds a compiled definition to versions of lists, once per content of all of them. */
+export async function bindTo(kernel: Kernel, tx: Tx, of: Bindable) {
+  const { bound: cache } = memoryOf(kernel)
+  const id = bindingOf(of, tx.tenant_id)
+  const known = cache.get(id)
+  if (known) return known
+  const lists = new Map<string, BoundList>()
+  for (const pointer of of.lists.values()) {
+    const list = await boundList(kernel, tx, of, pointer)
+    lists.set(pointer.list_key, of.over?.(list) ?? list)
+  }
+  const made = { bound: of.compiled.bind(lists), lists: lists as Lists }
+  cache.set(id, made)
+  return made
+}
+
+/** Two bindings with the same text are the same in every respect. */
+export const bindingOf = (of: Bindable, tenant_id: string): string =>
+  [
+    tenant_id,
+    of.identity,
+    ...[...of.lists.values()].map((list) =>
+      [
+        list.list_key,
+        list.dataset_id,
+        list.version,
+        list.content_hash,
+        list.overlay_dataset_id,
+        list.overlay_version,
+        list.overlay_hash,
+        list.overlay_policy,
+      ].join(':'),
+    ),
+  ].join(' ')
+
+async function boundList(kernel: Kernel, tx: Tx, of: Bindable, pointer: ContentPointer): Promise<BoundList> {
+  const whole = await wholeList(kernel, tx, pointer)
+  if (!whole) return largeList(kernel, tx, of, pointer, [])
+  const entries = keyed(whole.entries)
+  return { ...factsOf(pointer), get: (key) => entries.get(key), all: [...entries.values()] }
+}
+
+const keyed = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<string, ListEntry> =>
+  new Map([...entries].map(([key, { entry, hash }]) => [key, { key, entry, hash }]))
+
+/** Only the keys that are asked for, and those the definition itself names. */
+async function largeList(
+  kernel: Kernel,
+  tx: Tx,
+  { compiled }: Bindable,
+  pointer: ContentPointer,
+  keys: readonly string[],
+): Promise<BoundList> {
+  const named = compiled.references.flatMap(({ list_key, key }) =>
+    list_key === pointer.list_key && key !== null ? [key] : [],
+  )
+  const entries = keyed(await lookUpHashed(kernel, tx, pointer, [...new Set([...named, ...keys])]))
+  return { ...factsOf(pointer), get: (key) => entries.get(key), all: null }
+}
+
+const factsOf = ({ list_key, version, content_hash, overlay_hash }: ContentPointer) => ({
+  list_key,
+  version,
+  content_hash,
+  overlay_hash,
+})
+
+/** Scope and content say what a definition is; who asks for it does not matter. */
+export async function compiledOf(
+  kernel: Kernel,
+  tx: Tx,
+  pointer: ContentPointer,
+  engine: number,
+): Promise<{ compiled: Compiled; identity: string }> {
+  const { compiled: cache } = memoryOf(kernel)
+  const id = `${pointer.dataset_tenant_id}:${pointer.family}:${pointer.content_hash}:${engine}`
+  const known = cache.get(id)
+  if (known) return known
+  const compiled = engineOf(engine).compile(await definitionAt(kernel, tx, pointer))
+  const made = { compiled, identity: identityOf(compiled.definition, engine) }
+  cache.set(id, made)
+  return made
+}
+
+/** The same for a draft and for the version it becomes: what was found of the one holds for the other. */
+export function identityOf({ family, ...text }: Definition, engine: number): string {
+  const hash = createHash('sha256').update(canonicalJson(text)).digest('hex')
+  return `${family}:${hash}:${engine}`
+}
+
+/** A published definition, put together from its entries. */
+export async function definitionAt(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Definition> {
+  const content = (await wholeList(kernel, tx, pointer)) ?? fail('content_corrupt')
+  return definitionOf(
+    pointer.family as Family,
+    [...content.entries.values()].map(({ entry }) => entry),
+  )
+}

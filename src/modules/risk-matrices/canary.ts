@@ -1,0 +1,32 @@
+/** One row in each table of definitions, for a tenant: what isolation is shown on. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { entryHash } from '../../registry/content/hashes.ts'
+import { findSharedType, insertDataset, publishStaged, stageRows } from '../reference-data/index.ts'
+import { insertCase } from './cases/queries.ts'
+import { insertDraft, insertReferences, upsertProfile } from './definitions/queries.ts'
+import { matrixKind } from './schema.ts'
+
+export async function plantCanary(tx: Tx): Promise<void> {
+  const type = (await findSharedType(tx, matrixKind.type_key)) ?? fail('internal')
+  const dataset = found(
+    await insertDataset(tx, {
+      dataset_id: uuidv7(),
+      family: 'matrix',
+      list_key: 'canary',
+      role: 'base',
+      type_tenant_id: type.tenant_id,
+      type_key: type.type_key,
+      title: 'canary',
+    }),
+  )
+  const text = '{"name":"canary","part":"settings"}'
+  const content = await stageRows(tx, [{ key: 'settings|canary', text, hash: entryHash(text), row: 1 }])
+  await publishStaged(tx, { dataset, type, content, origin: 'inline', provenance: {}, guards: null })
+  await insertReferences(tx, dataset, 1, ['canary'])
+  await insertDraft(tx, dataset, { canary: true }, 1)
+  await upsertProfile(tx, dataset, { subject_types: ['canary'], products: ['canary'], typologies: ['canary'] })
+  const golden = { name: 'canary', inputs: { canary: true }, expected: { band: 'canary' }, note: 'canary' }
+  await insertCase(tx, dataset, { case_id: uuidv7(), ...golden })
+}

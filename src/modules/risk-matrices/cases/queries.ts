@@ -1,0 +1,50 @@
+/** SQL of golden cases: what a definition must answer, whatever version of it. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Position } from '../../../kernel/page.ts'
+import type { Of } from '../definitions/queries.ts'
+import type { GoldenCase } from './rules.ts'
+
+export interface CaseRow extends GoldenCase {
+  readonly case_id: string
+  readonly note: string | null
+  readonly created_at: string
+  readonly created_by: string
+}
+const columns = 'case_id, name, inputs, expected, note, created_at, created_by'
+
+export const listCases = (tx: Tx, of: Of, after: Position, count: number) =>
+  tx.query<CaseRow>(
+    `select ${columns} from app.definition_case where tenant_id = $1 and dataset_id = $2
+        and ($3::uuid is null or case_id > $3) order by case_id limit $4`,
+    [of.tenant_id, of.dataset_id, after?.[0] ?? null, count],
+  )
+
+export const countCases = async (tx: Tx, of: Of): Promise<number> =>
+  (
+    await tx.find<{ n: number }>(
+      'select count(*)::bigint as n from app.definition_case where tenant_id = $1 and dataset_id = $2',
+      [of.tenant_id, of.dataset_id],
+    )
+  )?.n ?? 0
+
+export const insertCase = (tx: Tx, { dataset_id }: Of, made: Omit<CaseRow, 'created_at' | 'created_by'>) =>
+  tx.find<CaseRow>(
+    `insert into app.definition_case (tenant_id, dataset_id, case_id, name, inputs, expected, note, created_by)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8) returning ${columns}`,
+    [
+      tx.tenant_id,
+      dataset_id,
+      made.case_id,
+      made.name,
+      JSON.stringify(made.inputs),
+      JSON.stringify(made.expected),
+      made.note,
+      tx.actor,
+    ],
+  )
+
+export const removeCase = (tx: Tx, { dataset_id }: Of, case_id: string) =>
+  tx.find<CaseRow>(
+    `delete from app.definition_case where tenant_id = $1 and dataset_id = $2 and case_id = $3 returning ${columns}`,
+    [tx.tenant_id, dataset_id, case_id],
+  )

@@ -1,0 +1,167 @@
+/** Trying a definition: check it, decide one subject with it, run its golden cases. Only keeping a case stores anything. */
+import type { Decision } from '../../../decision/model.ts'
+import { everyone } from '../../../kernel/auth/roles.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { closed, pageQuery } from '../../../kernel/schema.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { decideWith } from '../binding/actions.ts'
+import {
+  examineWritten,
+  expectDefinition,
+  expectWritten,
+  judge,
+  keyOf,
+  listsOf,
+  lockOwnDefinition,
+} from '../definitions/actions.ts'
+import { examine, hasErrors, proveAhead, provedAgainst, runCases } from '../proofs/actions.ts'
+import {
+  CaseBody,
+  CasePage,
+  CaseView,
+  type DefinitionKind,
+  type DefinitionSchemas,
+  Simulation,
+  SimulationOrder,
+  TestOrder,
+  TestReport,
+  Verdict,
+} from '../schema.ts'
+import { countCases, insertCase, listCases, removeCase } from './queries.ts'
+import { type GoldenCase, MAX_CASES } from './rules.ts'
+
+const shownDecision = (decision: Decision) => ({
+  decided: decision.ok,
+  outcome: decision.ok ? (decision.outcome as never) : null,
+  explanation: decision.ok ? (decision.explanation as never) : null,
+  findings: decision.ok ? [] : ([...decision.findings] as never),
+})
+
+export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, noun, word } = kind
+  const at = `/${segment}/:${param}` as const
+
+  return [
+    tenantRoute(`POST ${at}/versions/:version/validate`, {
+      id: `validate${noun}Version`,
+      summary: 'Check a version or the draft: references, bands, completeness over all inputs, golden cases',
+      description: 'Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.',
+      roles: ['policy_editor', 'compliance_officer', 'auditor'],
+      tx: 'read',
+      params: s.VersionParams,
+      reply: [200, Verdict],
+      stores_nothing: true,
+      limit: 'heavy',
+      problems: ['not_found', 'content_corrupt'],
+      before: (input) => proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, input.params as never)),
+    }).handle(async ({ tx, params, kernel }) => {
+      const { examined, findings } = await judge(kernel, tx, await expectWritten(kernel, tx, kind, params as never))
+      return { valid: !hasErrors(findings), findings: findings as never, lists: listsOf(examined) }
+    }),
+
+    tenantRoute(`POST ${at}/versions/:version/simulate`, {
+      id: `simulate${noun}Version`,
+      summary: `Decide one given subject with a version or the draft of the ${word}`,
+      description: 'Answers outcome, explanation and the list versions used. Stores nothing.',
+      roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
+      tx: 'read',
+      params: s.VersionParams,
+      body: SimulationOrder,
+      reply: [200, Simulation],
+      stores_nothing: true,
+      problems: ['not_found', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, kernel }) => {
+      const { text } = await expectWritten(kernel, tx, kind, params as never)
+      const examined = await examine(tx, family, text, { valid_at: body.valid_at })
+      const lists = provedAgainst(examined.lists)
+      if (!examined.of) return { ...shownDecision({ ok: false, findings: examined.findings }), lists }
+      return { ...shownDecision(await decideWith(kernel, tx, examined.of, body.inputs)), lists }
+    }),
+
+    tenantRoute(`POST ${at}/versions/:version/test`, {
+      id: `test${noun}Version`,
+      summary: 'Run the golden cases, or cases sent along, on a version or the draft, with a trace of each',
+      roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
+      tx: 'read',
+      params: s.VersionParams,
+      body: TestOrder,
+      reply: [200, TestReport],
+      stores_nothing: true,
+      problems: ['not_found', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, kernel }) => {
+      const { dataset, text } = await expectWritten(kernel, tx, kind, params as never)
+      const examined = await examine(tx, family, text)
+      const cases: readonly GoldenCase[] =
+        body.cases?.map(({ name, inputs, expected = {} }, index) => ({
+          name: name ?? `case ${index + 1}`,
+          inputs,
+          expected,
+        })) ?? (await listCases(tx, dataset, null, MAX_CASES))
+      const results = examined.of ? await runCases(kernel, tx, examined.of, cases) : []
+      const passed = results.filter((result) => result.passed).length
+      return {
+        passed,
+        failed: cases.length - passed,
+        results: results.map(({ decision, differences, ...result }) => ({
+          ...result,
+          differences: [...differences],
+          ...shownDecision(decision),
+        })),
+        findings: examined.findings as never,
+        lists: provedAgainst(examined.lists),
+      }
+    }),
+
+    tenantRoute(`GET ${at}/test-cases`, {
+      id: `list${noun}Cases`,
+      summary: 'Golden cases: what every version must answer before it is published or put in force',
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      query: closed(pageQuery),
+      reply: [200, CasePage],
+      problems: ['not_found'],
+    }).handle(async (input) => {
+      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params))
+      return page(input, `list${noun}Cases ${dataset.list_key}`, ['case_id'], (after, count) =>
+        listCases(input.tx, dataset, after, count),
+      ) as never
+    }),
+
+    tenantRoute(`POST ${at}/test-cases`, {
+      id: `create${noun}Case`,
+      summary: 'Add a golden case',
+      roles: ['policy_editor', 'compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: CaseBody,
+      reply: [201, CaseView],
+      problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed'],
+    }).handle(async ({ tx, params, body, audit }) => {
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      if ((await countCases(tx, dataset)) >= MAX_CASES) fail('conflict', `A ${word} has at most ${MAX_CASES} cases.`)
+      const made = found(await insertCase(tx, dataset, { case_id: uuidv7(), note: null, ...body }))
+      audit.record(null, made)
+      return made as never
+    }),
+
+    tenantRoute(`DELETE ${at}/test-cases/:case_id`, {
+      id: `delete${noun}Case`,
+      summary: 'Remove a golden case',
+      roles: ['policy_editor', 'compliance_officer'],
+      tx: 'write',
+      params: s.CaseParams,
+      reply: [200, CaseView],
+      governed: { action: 'golden-cases', head: async () => null },
+      problems: ['not_found', 'transition_not_allowed'],
+    }).handle(async ({ tx, params, audit }) => {
+      const { case_id } = params as unknown as { case_id: string }
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      const gone = found(await removeCase(tx, dataset, case_id))
+      audit.record(gone, {})
+      return gone as never
+    }),
+  ]
+}

@@ -1,0 +1,219 @@
+/** Definitions as people know them: by their key, with what they are for, their draft, and whether they still hold. */
+import type { Family } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import {
+  type ContentPointer,
+  type DatasetRow,
+  type DatasetViewRow,
+  expectOwn,
+  findDataset,
+  findDatasetView,
+  findSharedDataset,
+  findSharedType,
+  findVersion,
+  insertDataset,
+  listsInForce,
+  lockDataset,
+  type VersionRow,
+} from '../../reference-data/index.ts'
+import { definitionAt } from '../binding/actions.ts'
+import { listCases } from '../cases/queries.ts'
+import { MAX_CASES } from '../cases/rules.ts'
+import { standingOf } from '../gates/actions.ts'
+import { type Examined, examine, findingsOf, provedAgainst } from '../proofs/actions.ts'
+import type { DefinitionKind } from '../schema.ts'
+import {
+  type DraftRow,
+  findDraft,
+  findProfiles,
+  insertDraft,
+  listDrafts,
+  type ProfileRow,
+  upsertProfile,
+} from './queries.ts'
+
+export type Text = Record<string, unknown>
+
+export const keyOf = (kind: DefinitionKind, params: unknown): string =>
+  (params as Record<string, string>)[kind.param] as string
+
+export const expectDefinition = async (tx: Tx, family: Family, key: string): Promise<DatasetRow> =>
+  found(await findDataset(tx, key, family))
+
+/** For changes: what is shared is kept by the operator, and what is archived stays as it is. */
+export async function lockOwnDefinition(tx: Tx, family: Family, key: string): Promise<DatasetRow> {
+  const dataset = await expectDefinition(tx, family, key)
+  expectOwn(dataset, tx)
+  const locked = found(await lockDataset(tx, dataset.dataset_id))
+  expectOwn(locked, tx)
+  return locked
+}
+
+export const pointerTo = (dataset: DatasetRow, version: VersionRow): ContentPointer => ({
+  family: dataset.family,
+  list_key: dataset.list_key,
+  via: 'tenant-own',
+  dataset_tenant_id: dataset.tenant_id,
+  dataset_id: dataset.dataset_id,
+  version: version.version,
+  label: version.label,
+  type_tenant_id: version.type_tenant_id,
+  type_key: version.type_key,
+  type_version: version.type_version,
+  content_hash: version.content_hash,
+  entry_count: version.entry_count,
+  data_bytes: version.data_bytes,
+  overlay_policy: dataset.overlay_policy,
+  overlay_dataset_id: null,
+  overlay_version: null,
+  overlay_hash: null,
+  overlay_count: null,
+  overlay_base_version: null,
+})
+
+/** As it is written, without the family that its path says. */
+async function textAt(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Text> {
+  const { family: _, ...text } = await definitionAt(kernel, tx, pointer)
+  return text as unknown as Text
+}
+
+export const textOfVersion = (kernel: Kernel, tx: Tx, dataset: DatasetRow, version: VersionRow): Promise<Text> =>
+  textAt(kernel, tx, pointerTo(dataset, version))
+
+export interface Written {
+  readonly dataset: DatasetRow
+  readonly text: Text
+  readonly version: VersionRow | null
+  readonly draft: DraftRow | null
+}
+
+/** What a path names: a version by number or label, or the open draft. */
+export async function expectWritten(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  params: { readonly version: string },
+): Promise<Written> {
+  const dataset = await expectDefinition(tx, kind.family, keyOf(kind, params))
+  if (params.version === 'draft') {
+    const draft = found(dataset.tenant_id === tx.tenant_id ? await findDraft(tx, dataset) : undefined)
+    return { dataset, text: draft.definition, version: null, draft }
+  }
+  const version = found(await findVersion(tx, dataset, params.version))
+  return { dataset, text: await textOfVersion(kernel, tx, dataset, version), version, draft: null }
+}
+
+/** What a path names, read as a definition. */
+export async function examineWritten(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  params: { readonly version: string },
+): Promise<Examined> {
+  return examine(tx, kind.family, (await expectWritten(kernel, tx, kind, params)).text)
+}
+
+/** Everything there is to say of a text, with the golden cases of its definition. */
+export async function judge(kernel: Kernel, tx: Tx, { dataset, text }: Pick<Written, 'dataset' | 'text'>) {
+  const examined = await examine(tx, dataset.family as Family, text)
+  const cases = await listCases(tx, dataset, null, MAX_CASES)
+  return { examined, cases, findings: await findingsOf(kernel, tx, examined, cases) }
+}
+
+export const listsOf = (examined: Examined) => (examined.of ? provedAgainst(examined.of.lists) : [])
+
+export interface NewDefinition extends Partial<ProfileRow> {
+  readonly title: string
+  readonly description?: string | null
+  readonly owner?: string | null
+  readonly review_every_days?: number | null
+  readonly stale_after_days?: number | null
+  readonly definition?: Text
+  readonly from_key?: string
+}
+
+export async function createDefinition(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  key: string,
+  order: NewDefinition,
+): Promise<DatasetRow> {
+  const { definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = order
+  const shared = await findSharedDataset(tx, key, kind.family)
+  if (kind.reserved.includes(key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
+  const begun = await firstText(kernel, tx, kind, definition, from_key)
+  const type = (await findSharedType(tx, kind.type_key)) ?? fail('internal')
+  const dataset = found(
+    await insertDataset(tx, {
+      ...settings,
+      dataset_id: uuidv7(),
+      family: kind.family,
+      list_key: key,
+      role: 'base',
+      type_tenant_id: type.tenant_id,
+      type_key: type.type_key,
+    }),
+  )
+  await upsertProfile(tx, dataset, { subject_types, products, typologies })
+  await insertDraft(tx, dataset, begun, null)
+  return dataset
+}
+
+async function firstText(kernel: Kernel, tx: Tx, kind: DefinitionKind, text?: Text, from_key?: string): Promise<Text> {
+  if (text && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
+  if (text) return text
+  return from_key === undefined ? {} : headText(kernel, tx, await expectDefinition(tx, kind.family, from_key))
+}
+
+/** What is in force under the key or, while nothing is, the newest version. */
+export async function headText(kernel: Kernel, tx: Tx, dataset: DatasetRow): Promise<Text> {
+  const inForce = (await listsInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
+  if (inForce) return textAt(kernel, tx, inForce)
+  const version = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
+  return version ? textOfVersion(kernel, tx, dataset, version) : {}
+}
+
+type Shown = DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
+
+/** With what stands beside the registry's own view of it. */
+export async function withProfiles(tx: Tx, rows: readonly DatasetViewRow[]): Promise<Shown[]> {
+  if (rows.length === 0) return []
+  const profiles = new Map((await findProfiles(tx, rows)).map((row) => [`${row.tenant_id} ${row.dataset_id}`, row]))
+  const drafts = new Map((await listDrafts(tx, rows)).map((row) => [row.dataset_id, row]))
+  return rows.map((row) => ({
+    ...row,
+    ...profiles.get(`${row.tenant_id} ${row.dataset_id}`),
+    draft: row.tenant_id === tx.tenant_id ? drafts.get(row.dataset_id) : undefined,
+  }))
+}
+
+export function shown(kind: DefinitionKind, row: Shown) {
+  const { subject_types = [], products = [], typologies = [], draft } = row
+  const { list_key, origin, title, description, owner, review_every_days, stale_after_days, state, head_version } = row
+  const { active, pending, versions, versions_total, stale_since, review_due_at } = row
+  const { created_at, created_by, updated_at, revision } = row
+  return {
+    ...{ [kind.param]: list_key, origin, title, description, owner, review_every_days, stale_after_days },
+    ...{ subject_types, products, typologies, state, head_version, active, pending, versions, versions_total },
+    draft: draft
+      ? {
+          revision: draft.revision,
+          based_on: draft.based_on,
+          updated_at: draft.updated_at,
+          updated_by: draft.updated_by,
+        }
+      : null,
+    ...{ stale_since, review_due_at, created_at, created_by, updated_at, revision },
+  }
+}
+
+/** One definition, and what no longer holds of its version in force. */
+export async function shownOne(kernel: Kernel, tx: Tx, kind: DefinitionKind, key: string) {
+  const [row] = await withProfiles(tx, [found(await findDatasetView(tx, key, kind.family))])
+  const standing = await standingOf(kernel, tx, { family: kind.family, key }, { cases: true })
+  return { ...shown(kind, row as Shown), attention: standing?.findings ?? [] } as never
+}

@@ -1,0 +1,151 @@
+/** Definitions by key: list, create, read, keep, retire, and see which lists they read. */
+import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { findDataset, listDatasets, listsInForce, lockActivations, updateDataset } from '../../reference-data/index.ts'
+import { examine, provedAgainst } from '../proofs/actions.ts'
+import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
+import {
+  createDefinition,
+  expectDefinition,
+  headText,
+  keyOf,
+  lockOwnDefinition,
+  type NewDefinition,
+  shown,
+  shownOne,
+  withProfiles,
+} from './actions.ts'
+import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
+
+export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, noun, plural, word } = kind
+  const at = `/${segment}/:${param}` as const
+  const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+    const dataset = params[param] === undefined ? undefined : await findDataset(tx, params[param], family)
+    return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
+  }
+
+  return [
+    tenantRoute(`GET /${segment}`, {
+      id: `list${plural}`,
+      summary: `List ${segment.replace('-', ' ')} with their versions and the one in force`,
+      roles: everyone,
+      tx: 'read',
+      query: s.Query,
+      reply: [200, s.Page],
+    }).handle(async (input) => {
+      const { origin = null, state = null, key_prefix = null } = input.query
+      const { items, next_cursor } = await page(input, `list${plural}`, ['list_key', 'dataset_id'], (after, count) =>
+        listDatasets(input.tx, { origin, state, type_key: null, key_prefix }, after, count, family),
+      )
+      const rows = await withProfiles(input.tx, items)
+      return { items: rows.map((row) => shown(kind, row)) as never, next_cursor }
+    }),
+
+    tenantRoute(`POST /${segment}`, {
+      id: `create${noun}`,
+      summary: `Create a ${word} with a first draft`,
+      description: `A tenant may have its own ${word} under the key of a shared one; it then goes before the shared one.`,
+      roles: ['policy_editor'],
+      tx: 'write',
+      body: s.New,
+      reply: [201, s.View],
+      revisioned: true,
+      location: (made) => `/${segment}/${keyOf(kind, made)}`,
+      links: { [`get${noun}`]: { [param]: param } },
+      problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
+    }).handle(async ({ tx, body, audit, kernel }) => {
+      const { [param]: key, ...order } = body as unknown as NewDefinition & Record<string, string>
+      const { definition: _, ...settings } = order
+      await createDefinition(kernel, tx, kind, key as string, order)
+      audit.configuration(null, { [param]: key, ...settings })
+      return shownOne(kernel, tx, kind, key as string)
+    }),
+
+    tenantRoute(`GET ${at}`, {
+      id: `get${noun}`,
+      summary: `One ${word}: what it is for, its versions, the one in force, and whether that still holds`,
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      reply: [200, s.View],
+      revisioned: true,
+      problems: ['not_found', 'content_corrupt'],
+    }).handle(async ({ tx, params, kernel }) => shownOne(kernel, tx, kind, keyOf(kind, params))),
+
+    tenantRoute(`PATCH ${at}`, {
+      id: `update${noun}`,
+      summary: 'Change title, owner, description, review cadence or what it is for',
+      roles: ['policy_editor'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: s.Change,
+      reply: [200, s.View],
+      revisioned: true,
+      problems: ['not_found', 'transition_not_allowed'],
+    }).handle(async (input) => {
+      const { tx, params, body, audit, kernel } = input
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      expectRevision(dataset.revision, input)
+      const { expected_revision: _, ...change } = body as Partial<ProfileRow> & Record<string, unknown>
+      const [before = { subject_types: [], products: [], typologies: [] }] = await findProfiles(tx, [dataset])
+      const changed = found(await updateDataset(tx, { ...dataset, ...change }))
+      const { subject_types, products, typologies } = { ...before, ...change }
+      await upsertProfile(tx, dataset, { subject_types, products, typologies })
+      audit.configuration({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
+      return shownOne(kernel, tx, kind, dataset.list_key)
+    }),
+
+    tenantRoute(`POST ${at}/archive`, {
+      id: `archive${noun}`,
+      summary: `Retire a ${word} of which nothing is in force; its history stays readable`,
+      roles: ['policy_editor', 'compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      reply: [200, s.View],
+      governed: { action: 'datasets', head },
+      problems: ['not_found', 'transition_not_allowed', 'conflict'],
+    }).handle(async ({ tx, params, audit, kernel }) => {
+      const key = keyOf(kind, params)
+      await lockActivations(tx, family, key)
+      const dataset = await lockOwnDefinition(tx, family, key)
+      const inForce = (await listsInForce(tx, [key], {}, family)).get(key)
+      if (inForce?.dataset_id === dataset.dataset_id) {
+        fail('conflict', `Version ${inForce.version} of ${key} is in force.`)
+      }
+      audit.configuration({ state: dataset.state }, { state: 'archived' })
+      await updateDataset(tx, { ...dataset, state: 'archived' })
+      return shownOne(kernel, tx, kind, key)
+    }),
+
+    tenantRoute(`GET ${at}/dependencies`, {
+      id: `list${noun}Dependencies`,
+      summary: `The lists this ${word} reads, with the version of each that is in force`,
+      description: 'Of the version in force, or of the newest one while none is.',
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      reply: [200, s.Dependencies],
+      problems: ['not_found', 'content_corrupt'],
+    }).handle(async ({ tx, params, kernel }) => {
+      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
+      const inForce = (await listsInForce(tx, [dataset.list_key], {}, family)).get(dataset.list_key)
+      const version = inForce?.version ?? (dataset.head_version || null)
+      const { lists: read, references } = await examine(tx, family, await headText(kernel, tx, dataset))
+      const lists = new Map(provedAgainst(read).map((list) => [list.list_key, list]))
+      const keys = [...new Set(references.map(({ list_key }) => list_key))].sort()
+      const items = keys.map((list_key) => ({
+        list_key,
+        in_force: lists.get(list_key) ?? null,
+        read_at: references
+          .filter((reference) => reference.list_key === list_key)
+          .map(({ pointer, key, field }) => ({ pointer, key, field })),
+      }))
+      return { [param]: dataset.list_key, version, items } as never
+    }),
+  ]
+}

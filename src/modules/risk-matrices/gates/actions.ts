@@ -1,0 +1,140 @@
+/**
+ * Holds back what would leave a definition in force that no longer holds: a list that changes under it, or a version of it
+ * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
+ */
+import type { Family, Finding } from '../../../decision/model.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import { Problem } from '../../../kernel/problem.ts'
+import type { Review } from '../../../kernel/route.ts'
+import type { Clocks, Gate, InForceChange } from '../../reference-data/index.ts'
+import { findDecision } from '../binding/actions.ts'
+import { listCases } from '../cases/queries.ts'
+import { MAX_CASES } from '../cases/rules.ts'
+import { listInstants, listReaders, lockDefinitions } from '../definitions/queries.ts'
+import { findingsOf, notInForce } from '../proofs/actions.ts'
+
+/** How a standing is asked for. */
+interface Asking extends Clocks {
+  readonly cases: boolean
+  readonly unsettled?: boolean
+}
+interface Named {
+  readonly family: Family
+  readonly key: string
+}
+export interface Standing extends Named {
+  /** Null where its content cannot be read. */
+  readonly version: number | null
+  readonly findings: readonly Finding[]
+}
+
+/** What is to be said of the version in force; null where none is. Golden cases belong to the definition, not to its lists. */
+export async function standingOf(kernel: Kernel, tx: Tx, named: Named, asking: Asking): Promise<Standing | null> {
+  try {
+    return await judgeInForce(kernel, tx, named, asking)
+  } catch (error) {
+    const code = error instanceof Problem ? error.code : null
+    if (code === 'nothing_in_force' || code === 'not_found') return null
+    if (code === 'content_corrupt') return { ...named, version: null, findings: [damaged] }
+    throw error
+  }
+}
+
+const damaged: Finding = {
+  code: 'content_corrupt',
+  pointer: '',
+  message: 'The stored content of the definition or of one of its lists does not match its hash.',
+  severity: 'error',
+}
+
+async function judgeInForce(
+  kernel: Kernel,
+  tx: Tx,
+  named: Named,
+  { cases: withCases, ...clocks }: Asking,
+): Promise<Standing> {
+  const found = await findDecision(kernel, tx, { ...named, ...clocks })
+  const { compiled, definition, missing } = found
+  const absent = compiled.references
+    .filter(({ list_key }) => missing.includes(list_key))
+    .map(({ list_key, pointer }) => notInForce(list_key, pointer))
+  const of = { tenant_id: definition.dataset_tenant_id, dataset_id: definition.dataset_id }
+  const cases = withCases ? await listCases(tx, of, null, MAX_CASES) : []
+  const findings = absent.length > 0 ? absent : await findingsOf(kernel, tx, { of: found, findings: [] }, cases)
+  return { ...named, version: definition.version, findings }
+}
+
+const faultsOf = (standing: Standing | null): Finding[] =>
+  standing?.findings.filter(({ severity }) => severity === 'error') ?? []
+const faultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
+
+/** So many scheduled changes after this one are looked ahead to. */
+const MAX_INSTANTS = 20
+
+/** The moment of the change, and every later one at which the definition or one of its lists is to change. */
+async function momentsOf(tx: Tx, { family, key }: Named, first: Asking): Promise<Asking[]> {
+  const later = await listInstants(tx, family, key, first.valid_at ?? null, MAX_INSTANTS)
+  return [first, ...later.map(({ at }) => ({ ...first, valid_at: at }))]
+}
+
+/** Asked before something comes into force; what it gives is asked afterwards, in the same transaction. */
+export const reviewInForce: Review = async (kernel, tx, change) => {
+  const { family, list_key, effective_from } = change as InForceChange
+  // What takes effect later is looked at as it will be then.
+  const later = effective_from !== null && Date.parse(effective_from) > Date.now()
+  const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
+  await lockDefinitions(tx)
+  if (family !== 'list') return () => proofGate(kernel, tx, { family, key: list_key }, first)
+  const before: Before[] = []
+  for (const reader of await listReaders(tx, list_key)) {
+    for (const moment of await momentsOf(tx, reader, first)) {
+      before.push({ reader, moment, standing: await standingOf(kernel, tx, reader, moment) })
+    }
+  }
+  return () => readersGate(kernel, tx, list_key, before)
+}
+
+async function proofGate(kernel: Kernel, tx: Tx, definition: Named, first: Asking): Promise<Gate[]> {
+  for (const moment of await momentsOf(tx, definition, first)) {
+    const standing = await standingOf(kernel, tx, definition, moment)
+    const [fault] = faultsOf(standing)
+    if (!standing || !fault) continue
+    const from = moment.valid_at === undefined ? '' : ` from ${moment.valid_at} on`
+    const detail = `Version ${standing.version} of ${definition.key} does not hold${from}: ${fault.message}`
+    const facts = { version: standing.version, from: moment.valid_at ?? null, findings: standing.findings.slice(0, 50) }
+    return [{ gate: 'proof', detail: detail.slice(0, 1000), overridable: false, facts }]
+  }
+  return []
+}
+
+interface Before {
+  readonly reader: Named
+  readonly moment: Asking
+  readonly standing: Standing | null
+}
+
+/** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
+async function readersGate(kernel: Kernel, tx: Tx, list_key: string, before: readonly Before[]): Promise<Gate[]> {
+  const broken = new Map<Named, Named & { version: number | null; from: string | null; findings: Finding[] }>()
+  for (const { reader, moment, standing } of before) {
+    const after = await standingOf(kernel, tx, reader, moment)
+    const known = new Set(faultsOf(standing).map(faultId))
+    const findings = faultsOf(after).filter((fault) => !known.has(faultId(fault)))
+    if (!after || findings.length === 0 || broken.has(reader)) continue
+    const from = moment.valid_at ?? null
+    broken.set(reader, { ...reader, version: after.version, from, findings: findings.slice(0, 20) })
+  }
+  const definitions = [...broken.values()]
+  const [first] = definitions
+  if (!first) return []
+  const detail = `${definitions.map(({ family, key }) => `${family} ${key}`).join(', ')} would no longer hold: ${first.findings[0]?.message}`
+  return [
+    {
+      gate: 'referenced-by',
+      detail: detail.slice(0, 1000),
+      overridable: false,
+      facts: { list_key, definitions },
+    },
+  ]
+}

@@ -1,0 +1,326 @@
+/** Wire contract of definitions, the same for matrices and rules but for their names. */
+import type { Family } from '../../decision/model.ts'
+import {
+  Count,
+  closed,
+  ExpectedRevision,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Revision,
+  Slug,
+  Timestamp,
+  type TSchema,
+  Type,
+  text,
+} from '../../kernel/schema.ts'
+import { wire } from '../reference-data/index.ts'
+
+/** What tells the routers of the two families apart. */
+export interface DefinitionKind {
+  readonly family: Family
+  readonly segment: 'risk-matrices' | 'rules'
+  /** The path parameter, and the member of answers that names the definition. */
+  readonly param: 'matrix_key' | 'rule_key'
+  readonly noun: 'RiskMatrix' | 'Rule'
+  readonly plural: 'RiskMatrices' | 'Rules'
+  readonly word: 'matrix' | 'rule'
+  readonly type_key: string
+  readonly example: string
+  /** Words that stand in paths where a key would. */
+  readonly reserved: readonly string[]
+}
+
+export const matrixKind: DefinitionKind = {
+  family: 'matrix',
+  segment: 'risk-matrices',
+  param: 'matrix_key',
+  noun: 'RiskMatrix',
+  plural: 'RiskMatrices',
+  word: 'matrix',
+  type_key: 'risk-matrix-part',
+  example: 'customer-risk-person',
+  reserved: [],
+}
+
+export const Definition = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
+export const Inputs = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  maxProperties: 100,
+  description: 'By the names the definition declares.',
+})
+const Facts = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
+
+export const FindingView = closed(
+  {
+    code: text(100),
+    pointer: Type.String({ description: 'JSON Pointer into the definition or the inputs; empty for the whole.' }),
+    message: Type.String(),
+    severity: oneOf(['error', 'warning']),
+    example: Type.Optional(Facts('Inputs that show the fault.')),
+  },
+  { title: 'Finding' },
+)
+export const Findings = listOf(FindingView, 10_000, { description: 'Everything to be said of the definition.' })
+
+export const ListVersion = closed(
+  {
+    list_key: Slug(),
+    via: oneOf(['tenant-own', 'tenant-pin', 'shared']),
+    version: wire.VersionNumber,
+    content_hash: wire.Sha256,
+    overlay_version: nullable(wire.VersionNumber),
+    overlay_hash: nullable(wire.Sha256),
+  },
+  { title: 'ListVersion' },
+)
+
+const tags = (description: string) => listOf(text(100), 100, { uniqueItems: true, description })
+const profile = {
+  subject_types: tags('Whom it is meant for; nothing is decided by it.'),
+  products: tags('For which products.'),
+  typologies: tags('Which typologies it covers.'),
+}
+const changeable = {
+  title: text(200),
+  description: nullable(text(4000)),
+  owner: nullable(text(200, { description: 'Who answers for it.' })),
+  review_every_days: nullable(integer(1, 3660)),
+  stale_after_days: nullable(integer(1, 3660)),
+  ...profile,
+}
+const optional = <P extends Record<string, TSchema>>(properties: P): Record<string, TSchema> =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]))
+
+const Expected = closed(
+  {
+    band: Type.Optional(text(100)),
+    score_bps: Type.Optional(integer(0, 10_000)),
+    hit: Type.Optional(Type.Boolean()),
+    reason_codes: Type.Optional(listOf(text(100), 200)),
+  },
+  { minProperties: 1, description: 'What the decision must be; what is not named may be anything.' },
+)
+const stored = {
+  case_id: Id(),
+  name: text(200),
+  inputs: Inputs,
+  expected: Expected,
+  note: nullable(text(2000)),
+  created_at: Timestamp(),
+  created_by: text(200),
+}
+export const CaseView = closed(stored, { title: 'GoldenCase' })
+export const CasePage = pageOf(CaseView)
+export const CaseBody = closed({
+  name: text(200, { description: 'What it shows; no two cases of a definition have the same name.' }),
+  inputs: Inputs,
+  expected: Expected,
+  note: Type.Optional(text(2000)),
+})
+
+export const DraftText = closed({
+  definition: Definition('What is worked on. Any JSON object is kept; the answer says what is wrong with it.'),
+  expected_revision: ExpectedRevision,
+})
+export const NewDraft = closed({
+  definition: Type.Optional(Definition('What to begin with.')),
+  from_version: Type.Optional(wire.VersionNumber),
+})
+export const PublishOrder = closed({
+  label: Type.Optional(wire.Label),
+  note: Type.Optional(text(2000, { description: 'What changed and why.' })),
+  expected_revision: ExpectedRevision,
+})
+export const Verdict = closed(
+  {
+    valid: Type.Boolean({ description: 'No finding is an error: it could be published.' }),
+    findings: Findings,
+    lists: listOf(ListVersion, 1000, { description: 'What it was proved against.' }),
+  },
+  { title: 'DefinitionVerdict' },
+)
+export const SimulationOrder = closed({
+  inputs: Inputs,
+  valid_at: Type.Optional(Timestamp({ description: 'With the lists that govern this instant; now when absent.' })),
+})
+const decision = {
+  decided: Type.Boolean({ description: 'False: something is missing or wrong, and findings say what.' }),
+  outcome: nullable(Facts('Band, score and reason codes, or hit and outputs.')),
+  explanation: nullable(Facts('Each factor, trigger and row that had a part in it, with reasons.')),
+  findings: Findings,
+}
+export const Simulation = closed({ ...decision, lists: listOf(ListVersion, 1000) }, { title: 'Simulation' })
+export const TestOrder = closed({
+  cases: Type.Optional(
+    listOf(closed({ name: Type.Optional(text(200)), inputs: Inputs, expected: Type.Optional(Expected) }), 200, {
+      description: 'Run these instead of the golden cases.',
+      minItems: 1,
+    }),
+  ),
+})
+export const TestReport = closed(
+  {
+    passed: Count,
+    failed: Count,
+    results: listOf(
+      closed({
+        name: Type.String(),
+        passed: Type.Boolean(),
+        differences: Type.Array(Type.String()),
+        ...decision,
+      }),
+      500,
+    ),
+    findings: Findings,
+    lists: listOf(ListVersion, 1000),
+  },
+  { title: 'TestReport' },
+)
+export const ReasonBody = wire.ReasonBody
+
+/** A list of the registry's answers, with the definition's own name instead of the list's. */
+function renamed(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
+  const { list_key: _, ...rest } = schema.properties
+  return closed({ [kind.param]: Slug(), ...rest }, { title: `${kind.noun}${title}` })
+}
+
+export function schemasOf(kind: DefinitionKind) {
+  const Key = Slug({ description: `Name of the ${kind.word}.`, examples: [kind.example] })
+  const {
+    list_key: _k,
+    type_key: _t,
+    guards: _g,
+    overlay_policy: _o,
+    origin,
+    state,
+    head_version,
+    active,
+    pending,
+    versions,
+    versions_total,
+    stale_since,
+    review_due_at,
+    created_at,
+    created_by,
+    updated_at,
+  } = wire.Dataset.properties
+  const view = {
+    [kind.param]: Key,
+    origin,
+    ...changeable,
+    state,
+    head_version,
+    active,
+    pending,
+    versions,
+    versions_total,
+    draft: nullable(
+      closed({
+        revision: Revision,
+        based_on: nullable(wire.VersionNumber),
+        updated_at: Timestamp(),
+        updated_by: text(200),
+      }),
+    ),
+    stale_since,
+    review_due_at,
+    created_at,
+    created_by,
+    updated_at,
+    revision: Revision,
+  }
+  const version = renamed(kind, wire.VersionView, 'Version')
+  const Activation = renamed(kind, wire.Activation, 'Activation')
+  const Item = closed(view, { title: `${kind.noun}Item` })
+  return {
+    KeyParams: closed({ [kind.param]: Key }),
+    VersionParams: closed({
+      [kind.param]: Key,
+      version: Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+        maxLength: 100,
+        description: 'A version number, a label, or the word draft.',
+        examples: ['1'],
+      }),
+    }),
+    DraftParams: closed({ [kind.param]: Key, version: oneOf(['draft']) }),
+    ActivationParams: closed({ [kind.param]: Key, activation_id: Id() }),
+    CaseParams: closed({ [kind.param]: Key, case_id: Id() }),
+    Page: pageOf(Item),
+    View: closed(
+      {
+        ...view,
+        attention: listOf(FindingView, 10_000, {
+          description: 'What no longer holds of the version in force, now that its lists are as they are.',
+        }),
+      },
+      { title: kind.noun },
+    ),
+    Query: closed({
+      ...pageQuery,
+      origin: Type.Optional(wire.Origin),
+      state: Type.Optional(oneOf(['live', 'archived'])),
+      key_prefix: Type.Optional(Slug({ description: 'Only those whose key begins so.' })),
+    }),
+    New: closed({
+      [kind.param]: Key,
+      ...optional(changeable),
+      title: changeable.title,
+      definition: Type.Optional(Definition('The first draft.')),
+      from_key: Type.Optional(Slug({ description: `Begin with the version in force of this ${kind.word}.` })),
+    }),
+    Change: closed({ ...optional(changeable), expected_revision: ExpectedRevision }),
+    VersionPage: pageOf(version),
+    VersionQuery: wire.VersionQuery,
+    Version: version,
+    VersionWithText: closed(
+      {
+        [kind.param]: Slug(),
+        state: oneOf(['draft', 'published', 'deprecated', 'withdrawn']),
+        version: nullable(wire.VersionNumber),
+        label: nullable(wire.Label),
+        content_hash: nullable(wire.Sha256),
+        note: nullable(text(2000)),
+        based_on: nullable(wire.VersionNumber),
+        definition: Definition(`The ${kind.word} as it is written.`),
+        reading: listOf(Type.String(), 10_000, { description: 'What it says, in plain words.' }),
+        proof: nullable(Facts('What it was proved against when it was published.')),
+        findings: nullable(listOf(FindingView, 10_000, { description: 'Of a draft.' })),
+        revision: Revision,
+        created_at: Timestamp(),
+        created_by: text(200),
+      },
+      { title: `${kind.noun}Text` },
+    ),
+    DifferenceQuery: wire.DifferenceQuery,
+    DifferencePage: renamed(kind, wire.DifferencePage, 'Difference'),
+    Activation,
+    Timeline: closed({ ...wire.Timeline.properties, items: Type.Array(Activation) }, { title: `${kind.noun}Timeline` }),
+    Rollback: closed({ activation: Activation, revoked: listOf(Activation, 1000) }, { title: `${kind.noun}Rollback` }),
+    Dependencies: closed(
+      {
+        [kind.param]: Slug(),
+        version: nullable(wire.VersionNumber),
+        items: listOf(
+          closed({
+            list_key: Slug(),
+            in_force: nullable(ListVersion),
+            read_at: listOf(
+              closed({ pointer: Type.String(), key: nullable(Type.String()), field: nullable(Type.String()) }),
+              100_000,
+              { description: 'Where in the definition it is read.' },
+            ),
+          }),
+          1000,
+        ),
+      },
+      { title: `${kind.noun}Dependencies` },
+    ),
+  }
+}
+export type DefinitionSchemas = ReturnType<typeof schemasOf>

@@ -1,0 +1,213 @@
+/** Versions of a definition: the draft people work on, what was published, and what changed between two. */
+
+import type { Finding } from '../../../decision/model.ts'
+import { everyone } from '../../../kernel/auth/roles.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { differencePage, findVersion, listVersions, shownVersion, type VersionRow } from '../../reference-data/index.ts'
+import {
+  examineWritten,
+  expectDefinition,
+  expectWritten,
+  headText,
+  judge,
+  keyOf,
+  lockOwnDefinition,
+  type Text,
+  textOfVersion,
+  type Written,
+} from '../definitions/actions.ts'
+import { insertDraft, lockDraft, removeDraft, updateDraft } from '../definitions/queries.ts'
+import { examine, proveAhead } from '../proofs/actions.ts'
+import { type DefinitionKind, type DefinitionSchemas, DraftText, NewDraft, PublishOrder } from '../schema.ts'
+import { publishText } from './actions.ts'
+import { readingOf } from './rules.ts'
+
+/** A version or a draft in one shape; a published one never changes, so its revision is always the first. */
+function shownText(kind: DefinitionKind, written: Written, findings: readonly Finding[] | null) {
+  const { dataset, text, version, draft } = written
+  return {
+    [kind.param]: dataset.list_key,
+    state: version?.state ?? 'draft',
+    version: version?.version ?? null,
+    label: version?.label ?? null,
+    content_hash: version?.content_hash ?? null,
+    note: version?.note ?? null,
+    based_on: draft?.based_on ?? null,
+    definition: text,
+    reading: readingOf(text),
+    proof: (version?.provenance['proof'] as object | undefined) ?? null,
+    findings,
+    revision: draft?.revision ?? 1,
+    created_at: version?.created_at ?? draft?.created_at,
+    created_by: version?.created_by ?? draft?.created_by,
+  } as never
+}
+
+const shownMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
+  const { list_key, ...rest } = shownVersion(key, version)
+  return { [kind.param]: list_key, ...rest } as never
+}
+
+export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
+  const { family, segment, param, noun, word } = kind
+  const at = `/${segment}/:${param}` as const
+
+  return [
+    tenantRoute(`GET ${at}/versions`, {
+      id: `list${noun}Versions`,
+      summary: 'Published versions, newest first, with state and hash',
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      query: s.VersionQuery,
+      reply: [200, s.VersionPage],
+      problems: ['not_found'],
+    }).handle(async (input) => {
+      const { tx, params, query } = input
+      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
+      const route = `list${noun}Versions ${dataset.list_key}`
+      const versions = await page(input, route, ['version'], (after, count) =>
+        listVersions(tx, dataset, query.state ?? null, after, count),
+      )
+      return { ...versions, items: versions.items.map((row) => shownMetadata(kind, dataset.list_key, row)) }
+    }),
+
+    tenantRoute(`POST ${at}/versions`, {
+      id: `create${noun}Draft`,
+      summary: `Open a draft of the ${word}: from a text, from a version, or from the one in force`,
+      roles: ['policy_editor'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: NewDraft,
+      reply: [201, s.VersionWithText],
+      revisioned: true,
+      location: (made) => `/${segment}/${keyOf(kind, made)}/versions/draft`,
+      problems: ['not_found', 'duplicate', 'conflict', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, kernel, audit }) => {
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      if (body.definition && body.from_version) fail('conflict', 'Give the definition, or the version to begin from.')
+      const based_on = body.from_version ?? (dataset.head_version || null)
+      const begin = async (): Promise<Text> => {
+        if (body.definition) return body.definition
+        if (body.from_version === undefined) return headText(kernel, tx, dataset)
+        return textOfVersion(kernel, tx, dataset, found(await findVersion(tx, dataset, body.from_version)))
+      }
+      const text = await begin()
+      const draft = await insertDraft(tx, dataset, text, based_on)
+      if (!draft) return fail('duplicate', 'A draft is open already; edit or delete it.')
+      audit.configuration(null, { draft: true, based_on })
+      const { findings } = await judge(kernel, tx, { dataset, text })
+      return shownText(kind, { dataset, text, version: null, draft }, findings)
+    }),
+
+    tenantRoute(`GET ${at}/versions/:version`, {
+      id: `get${noun}Version`,
+      summary: 'A version or the draft: its definition, a plain reading of it, and its proof or findings',
+      roles: everyone,
+      tx: 'read',
+      params: s.VersionParams,
+      reply: [200, s.VersionWithText],
+      revisioned: true,
+      problems: ['not_found', 'content_corrupt'],
+      before: async (input) => {
+        const params = input.params as unknown as { readonly version: string }
+        if (params.version === 'draft') await proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, params))
+      },
+    }).handle(async ({ tx, params, kernel }) => {
+      const written = await expectWritten(kernel, tx, kind, params as never)
+      return shownText(kind, written, written.draft ? (await judge(kernel, tx, written)).findings : null)
+    }),
+
+    tenantRoute(`PUT ${at}/versions/:version`, {
+      id: `update${noun}Draft`,
+      summary: 'Edit the draft; whatever is wrong with it is answered and kept from being published',
+      roles: ['policy_editor'],
+      tx: 'write',
+      params: s.DraftParams,
+      body: DraftText,
+      reply: [200, s.VersionWithText],
+      revisioned: true,
+      problems: ['not_found', 'transition_not_allowed'],
+      before: (input) => proveAhead(input, (tx) => examine(tx, family, input.body.definition)),
+    }).handle(async (input) => {
+      const { tx, params, body, kernel, audit } = input
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      expectRevision(found(await lockDraft(tx, dataset)).revision, input)
+      const draft = found(await updateDraft(tx, dataset, body.definition))
+      audit.configuration(null, { draft: true, draft_revision: draft.revision })
+      const { findings } = await judge(kernel, tx, { dataset, text: body.definition })
+      return shownText(kind, { dataset, text: body.definition, version: null, draft }, findings)
+    }),
+
+    tenantRoute(`DELETE ${at}/versions/:version`, {
+      id: `delete${noun}Draft`,
+      summary: 'Throw the draft away',
+      roles: ['policy_editor'],
+      tx: 'write',
+      params: s.DraftParams,
+      reply: [204, null],
+      problems: ['not_found', 'transition_not_allowed'],
+    }).handle(async ({ tx, params }) => {
+      const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
+      if ((await removeDraft(tx, dataset)) === 0) fail('not_found')
+      return undefined
+    }),
+
+    tenantRoute(`POST ${at}/versions/:version/publish`, {
+      id: `publish${noun}Draft`,
+      summary: 'Prove the draft complete and make it a version; puts nothing in force',
+      description:
+        'References, bands, completeness over all inputs and golden cases are checked against the lists in force; the ' +
+        'version keeps what it was proved against.',
+      roles: ['policy_editor'],
+      tx: 'self',
+      params: s.DraftParams,
+      body: PublishOrder,
+      reply: [201, s.Version],
+      limit: 'heavy',
+      location: (made) => `/${segment}/${keyOf(kind, made)}/versions/${(made as { version: number }).version}`,
+      problems: [
+        'not_found',
+        'definition_invalid',
+        'not_analysable',
+        'duplicate',
+        'revision_stale',
+        'precondition_failed',
+        'transition_not_allowed',
+        'content_corrupt',
+      ],
+    }).handle(async (input) => {
+      const { params, body, kernel, settle, audit } = input
+      const key = keyOf(kind, params)
+      await proveAhead(input, (tx) => examineWritten(kernel, tx, kind, params as never))
+      return settle(JSON.stringify([params, body]), async (tx) => {
+        const dataset = await lockOwnDefinition(tx, family, key)
+        const draft = found(await lockDraft(tx, dataset))
+        expectRevision(draft.revision, input)
+        const version = await publishText(kernel, tx, dataset, draft.definition, body)
+        await removeDraft(tx, dataset)
+        const { content_hash, difference, label, note } = version
+        audit.configuration(null, { version: version.version, label, note, content_hash, difference })
+        return shownMetadata(kind, key, version)
+      })
+    }),
+
+    tenantRoute(`GET ${at}/diff`, {
+      id: `diff${noun}Versions`,
+      summary: 'What changed between two versions, factor by factor and field by field',
+      roles: everyone,
+      tx: 'read',
+      params: s.KeyParams,
+      query: s.DifferenceQuery,
+      reply: [200, s.DifferencePage],
+      problems: ['not_found', 'content_corrupt'],
+    }).handle(async (input) => {
+      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params))
+      const difference = await differencePage(input, `diff${noun}Versions`, dataset)
+      return { [param]: dataset.list_key, ...difference } as never
+    }),
+  ]
+}

@@ -1,0 +1,61 @@
+/** What rules have beside the routes of all definitions. */
+import { importDmn } from '../../decision/import/dmn.ts'
+import { importGoRules } from '../../decision/import/gorules.ts'
+import { everyone } from '../../kernel/auth/roles.ts'
+import { fail } from '../../kernel/problem.ts'
+import { type Route, tenantRoute } from '../../kernel/route.ts'
+import { listDatasets } from '../reference-data/index.ts'
+import { createDefinition, judge } from '../risk-matrices/index.ts'
+import { hit_policies, keyFor, tests, words } from './rules.ts'
+import { ImportOrder, ImportReply, RuleFunctions, ruleKind } from './schema.ts'
+
+const MAX_LISTS = 200
+const anyList = { origin: null, state: 'live', type_key: null, key_prefix: null }
+
+export const ruleRoutes: readonly Route[] = [
+  tenantRoute('GET /rules/functions', {
+    id: 'listRuleFunctions',
+    summary: 'Tests, hit policies, words and lists that a rule may use',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, RuleFunctions],
+  }).handle(async ({ tx }) => {
+    const lists = await listDatasets(tx, anyList, null, MAX_LISTS)
+    const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
+    return { tests: tests as never, hit_policies, words, lists: [...distinct.values()] }
+  }),
+
+  tenantRoute('POST /rules/import', {
+    id: 'importRules',
+    summary: 'Take over decision tables from DMN or GoRules as drafts of new rules',
+    description:
+      'Tables that mean exactly the same here become rules with a draft each; everything else is named with its place. ' +
+      'Nothing is taken over approximately, and nothing is published.',
+    roles: ['policy_editor'],
+    tx: 'self',
+    body: ImportOrder,
+    reply: [201, ImportReply],
+    limit: 'heavy',
+    problems: ['source_invalid', 'duplicate', 'list_key_reserved'],
+  }).handle(async ({ body, kernel, settle, audit }) => {
+    const { definitions, findings } = await (body.format === 'dmn' ? importDmn(body.text) : importGoRules(body.text))
+    if (definitions.length === 0) {
+      const detail = findings[0]?.message ?? 'The file holds no decision table.'
+      fail('source_invalid', { detail: detail.slice(0, 1000), members: { findings: findings.slice(0, 200) } })
+    }
+    return settle(JSON.stringify(body), async (tx) => {
+      const taken = new Set<string>()
+      const items = []
+      for (const { name, place, definition } of definitions) {
+        const rule_key = keyFor(name, body.key_prefix ?? '', taken)
+        const text = definition as unknown as Record<string, unknown>
+        const title = name.trim().slice(0, 200) || rule_key
+        const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
+        const judged = await judge(kernel, tx, { dataset, text })
+        items.push({ rule_key, name, place, findings: judged.findings as never })
+      }
+      audit.configuration(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
+      return { items, findings: findings as never }
+    })
+  }),
+]

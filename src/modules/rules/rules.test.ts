@@ -1,0 +1,88 @@
+/** What only rules have: the words of their tests, and tables taken over from DMN and GoRules. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import { seed } from '../../app/seed.ts'
+import { columnOf } from '../../decision/engine-1/unary.ts'
+import { isFault, parseTest } from '../../decision/engine-1/unary-parser.ts'
+import { keyFor, tests } from './rules.ts'
+
+let w: World
+let token: string
+beforeAll(async () => {
+  w = await world()
+  token = await w.token()
+})
+afterAll(() => w.close())
+const call = (at: string, body?: unknown) => w.call(at, { token, ...(body !== undefined && { body }) })
+
+test.each(tests)(
+  '$form: the example is read by the engine for one of the types it names',
+  ({ example, input_types }) => {
+    const read = input_types.filter((type) => {
+      const values = type === 'enum' ? { values: ['retail', 'corporate', 'DE'] } : {}
+      return !isFault(parseTest(example, columnOf({ name: 'x', title: 'X', type, ...values })))
+    })
+    expect(read).not.toEqual([])
+  },
+)
+
+test('keys are made of names, and kept apart', () => {
+  const taken = new Set<string>()
+  const keys = ['Fee class', 'Fee  Class!', 'Gebühr', '漢字', ''].map((name) => keyFor(name, 'p-', taken))
+  expect(keys).toEqual(['p-fee-class', 'p-fee-class-2', 'p-gebu-hr', 'p-rule', 'p-rule-2'])
+})
+
+describe('import', () => {
+  const row = (cell: string, output: string) =>
+    `<rule><inputEntry><text><![CDATA[${cell}]]></text></inputEntry><outputEntry><text><![CDATA[${output}]]></text></outputEntry></rule>`
+  const dmn = (rows: string) => `<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m">
+<decision id="d1" name="Fee class"><decisionTable hitPolicy="FIRST">
+<input><inputExpression typeRef="number"><text>Amount</text></inputExpression></input><output name="class"/>${rows}
+</decisionTable></decision>
+<decision id="d2" name="Sum"><literalExpression><text>a + b</text></literalExpression></decision></definitions>`
+
+  test('a table becomes a rule with a draft, and what cannot be taken over is named', async () => {
+    const text = dmn(row('> 100', '"large"') + row('-', '"small"'))
+    const { status, json } = await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'fees-' })
+    expect([status, json.items]).toEqual([
+      201,
+      [expect.objectContaining({ rule_key: 'fees-fee-class', name: 'Fee class' })],
+    ])
+    expect(json.findings).toEqual([expect.objectContaining({ severity: 'error', message: expect.any(String) })])
+    const published = await call('POST /rules/fees-fee-class/versions/draft/publish', {})
+    expect([published.status, published.json.findings]).toEqual([201, undefined])
+    const { results } = (
+      await call('POST /rules/fees-fee-class/versions/1/test', { cases: [{ inputs: { Amount: '150' } }] })
+    ).json
+    expect(results[0]).toMatchObject({ decided: true, outcome: { hit: true, outputs: { class: 'large' } } })
+  })
+
+  test('a file without a table that can be taken over makes nothing', async () => {
+    const before = (await call('GET /rules')).json.items.length
+    const cell = dmn(row('> today()', '"x"'))
+    for (const text of [cell, '<nonsense', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>']) {
+      const { status, json } = await call('POST /rules/import', { format: 'dmn', text })
+      expect([status, json.code]).toEqual([409, 'source_invalid'])
+      expect(json.findings.length).toBeGreaterThan(0)
+    }
+    expect((await call('POST /rules/import', { format: 'gorules', text: '{"nodes":[]}' })).json.code).toBe(
+      'source_invalid',
+    )
+    expect((await call('GET /rules')).json.items.length).toBe(before)
+  })
+
+  test('a key that is taken refuses the whole file', async () => {
+    const text = dmn(row('-', '"x"'))
+    await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'twice-' })
+    expect((await call('POST /rules/import', { format: 'dmn', text, key_prefix: 'twice-' })).json.code).toBe(
+      'duplicate',
+    )
+  })
+})
+
+test('seeding again adds nothing', async () => {
+  const steps: string[] = []
+  await seed(w.seedContext, { demo: false }, (text) => steps.push(text))
+  expect(steps).toEqual([])
+})

@@ -1,0 +1,91 @@
+/** What may stand in a cell of a decision table, printed by the engine itself, so that the words never say what it cannot read. */
+import { WORDS } from '../../decision/engine-1/reasons.ts'
+import { type Column, columnOf, printTest, type Term, type UnaryTest } from '../../decision/engine-1/unary.ts'
+import type { HitPolicy, InputType } from '../../decision/model.ts'
+
+const column = (type: InputType): Column => columnOf({ name: 'example', title: 'Example', type })
+const ORDERED: readonly InputType[] = ['integer', 'decimal', 'date']
+const ALL: readonly InputType[] = ['enum', 'integer', 'decimal', 'boolean', 'date', 'string', 'list']
+const TEXTS: readonly InputType[] = ['enum', 'string', 'list']
+
+const example = (terms: readonly Term[], type: InputType): string => {
+  const test: UnaryTest = { form: 'terms', terms }
+  return printTest(test, column(type))
+}
+
+export const tests = [
+  { form: 'any', example: printTest({ form: 'any' }, column('string')), meaning: 'Anything.', input_types: ALL },
+  {
+    form: 'equals',
+    example: example([{ form: 'equals', value: 'retail' }], 'string'),
+    meaning: 'Exactly this value; of a list, when an item is.',
+    input_types: ALL,
+  },
+  {
+    form: 'terms',
+    example: example(
+      [
+        { form: 'equals', value: 'retail' },
+        { form: 'equals', value: 'corporate' },
+      ],
+      'string',
+    ),
+    meaning: 'One of these.',
+    input_types: ALL,
+  },
+  {
+    form: 'compare',
+    example: example([{ form: 'compare', sign: '>=', value: 100_000 }], 'decimal'),
+    meaning: 'Less than, at most, more than or at least: <, <=, >, >=.',
+    input_types: ORDERED,
+  },
+  {
+    form: 'range',
+    example: example([{ form: 'range', from: 0, from_included: true, to: 365, to_included: false }], 'integer'),
+    meaning: 'From here to there; a square bracket takes its end in, a round one leaves it out.',
+    input_types: ORDERED,
+  },
+  {
+    form: 'in_list',
+    example: example([{ form: 'in_list', list_key: 'eu-high-risk-third-countries' }], 'enum'),
+    meaning: 'The value is a key of the list, in the version in force.',
+    input_types: TEXTS,
+  },
+  {
+    form: 'not',
+    example: example([{ form: 'not', terms: [{ form: 'equals', value: 'retail' }] }], 'string'),
+    meaning: 'None of what stands in the brackets.',
+    input_types: ALL,
+  },
+]
+
+const policies: Readonly<Record<HitPolicy, string>> = {
+  unique: 'At most one row may fire; publishing proves it.',
+  any: 'Several rows may fire if they give the same.',
+  first: 'The first row that fires counts.',
+  priority: 'Of the rows that fire, the one whose output comes first among the priorities.',
+  collect: 'All rows that fire count: their sum, least, greatest or number, or all outputs in order.',
+}
+export const hit_policies = Object.entries(policies).map(([hit_policy, meaning]) => ({ hit_policy, meaning }))
+
+const meanings: Readonly<Record<keyof typeof WORDS, string>> = {
+  input: 'Titles of the inputs that were read.',
+  value: 'Their values.',
+  score_bps: 'The score, in basis points.',
+  list_key: 'The list that was asked.',
+}
+export const words = (Object.keys(WORDS) as (keyof typeof WORDS)[]).map((word) => ({ word, meaning: meanings[word] }))
+
+/** A key made of the name a file gives; `taken` keeps the keys of one import apart. */
+export function keyFor(name: string, prefix: string, taken: Set<string>): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+  const base = `${prefix}${slug || 'rule'}`.slice(0, 90).replace(/-+$/, '')
+  let key = base
+  for (let n = 2; taken.has(key); n++) key = `${base}-${n}`
+  taken.add(key)
+  return key
+}

@@ -1,0 +1,71 @@
+/** What tells rules from matrices, and what only rules have: the tests they may use, and import from other formats. */
+import { closed, listOf, nullable, oneOf, Slug, Type, text } from '../../kernel/schema.ts'
+import { type DefinitionKind, Findings } from '../risk-matrices/index.ts'
+
+export const ruleKind: DefinitionKind = {
+  family: 'rule',
+  segment: 'rules',
+  param: 'rule_key',
+  noun: 'Rule',
+  plural: 'Rules',
+  word: 'rule',
+  type_key: 'rule-part',
+  example: 'cash-structuring',
+  reserved: ['functions', 'import', 'typologies'],
+}
+
+export const RuleFunctions = closed(
+  {
+    tests: listOf(
+      closed({
+        form: text(50),
+        example: Type.String({ description: 'As it is written in a cell.' }),
+        meaning: Type.String(),
+        input_types: listOf(text(20), 10),
+      }),
+      50,
+    ),
+    hit_policies: listOf(closed({ hit_policy: text(20), meaning: Type.String() }), 10),
+    words: listOf(closed({ word: text(20), meaning: Type.String() }), 20, {
+      description: 'What sentences may name in braces, beside the names of inputs.',
+    }),
+    lists: listOf(closed({ list_key: Slug(), title: text(200) }), 200, {
+      description: 'Lists that a test may ask, by key; the first two hundred.',
+    }),
+  },
+  { title: 'RuleFunctions' },
+)
+
+export const ImportOrder = closed({
+  format: oneOf(['dmn', 'gorules'], { description: 'DMN 1.x XML, or a GoRules JSON decision model.' }),
+  text: text(1_000_000, { description: 'The file.' }),
+  key_prefix: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$', maxLength: 40, description: 'Put before each key.' }),
+  ),
+})
+export const ImportReply = closed(
+  {
+    items: listOf(
+      closed({
+        rule_key: Slug(),
+        name: Type.String({ description: 'As the file calls it.' }),
+        place: Type.String({ description: 'Where in the file it stands.' }),
+        findings: Findings,
+      }),
+      500,
+      { description: 'Rules that were made, each with a draft; nothing is published or put in force.' },
+    ),
+    findings: listOf(
+      closed({
+        code: text(100),
+        pointer: Type.String(),
+        message: Type.String(),
+        severity: oneOf(['error', 'warning']),
+        example: Type.Optional(nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object' }))),
+      }),
+      1000,
+      { description: 'What of the file was left out, and why; the pointer is the place in the file.' },
+    ),
+  },
+  { title: 'RuleImport' },
+)

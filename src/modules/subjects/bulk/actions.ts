@@ -1,0 +1,98 @@
+/** Taking a file of subjects in: its rows as they come, and one step of them in one transaction. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { type Adapter, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { csv } from '../../../registry/adapters/csv.ts'
+import { ndjson } from '../../../registry/adapters/json.ts'
+import { type GivenSubject, upsertSubjects } from '../records/actions.ts'
+import { insertBulkRejects, takeKeys, updateBulkCounts } from './queries.ts'
+import { type Counts, type Item, itemsOf, offboardedSubject, repeatedKey } from './rules.ts'
+
+export const bulkAdapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, ndjson }
+
+/** Faults of rows that are kept to be read; all are counted. */
+export const MAX_KEPT_REJECTS = 100_000
+
+/** Throws `source_invalid` where the file itself is broken. */
+export async function* readItems(
+  source: Source,
+  format: 'csv' | 'ndjson',
+  options: Record<string, unknown>,
+): AsyncGenerator<Item[]> {
+  try {
+    for await (const batch of bulkAdapters[format].read(source, options)) yield itemsOf(batch)
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error
+    fail('source_invalid', {
+      detail: error.message,
+      members: { source_fault: { code: error.code, ...(error.at && { at: error.at }) } },
+    })
+  }
+}
+
+/** Items from one place on, in portions of a size. */
+export async function* portionsOf(items: AsyncIterable<Item[]>, skip: number, size: number): AsyncGenerator<Item[]> {
+  let left = skip
+  let held: Item[] = []
+  for await (const group of items) {
+    held.push(...group.slice(left))
+    left = Math.max(0, left - group.length)
+    for (; held.length >= size; held = held.slice(size)) yield held.slice(0, size)
+  }
+  if (held.length > 0) yield held
+}
+
+interface Readable extends Item {
+  readonly subject: GivenSubject
+}
+const isReadable = (item: Item): item is Readable => item.subject !== undefined
+
+/** The rows whose external id the file uses for the first time; the others become rejects. */
+async function firstUses(tx: Tx, bulk_id: string, items: readonly Readable[], rejects: Reject[]): Promise<Readable[]> {
+  const first = new Map<string, number>()
+  for (const { at, subject } of items) {
+    const { external_id } = subject
+    if (external_id !== undefined && !first.has(external_id)) first.set(external_id, at.row)
+  }
+  const used = first.size === 0 ? [] : await takeKeys(tx, bulk_id, first)
+  for (const { external_id, first_row } of used) first.set(external_id, first_row)
+  return items.filter(({ at, subject: { external_id } }) => {
+    if (external_id === undefined || first.get(external_id) === at.row) return true
+    rejects.push(repeatedKey(at, external_id, first.get(external_id) as number))
+    return false
+  })
+}
+
+export interface Progress {
+  readonly counts: Counts
+  /** How many faults have been kept. */
+  readonly kept: number
+}
+
+/** One step: every row of the portion is made, changed, left as it is, or rejected, and counted once. */
+export async function takeIn(tx: Tx, bulk_id: string, items: readonly Item[], before: Progress): Promise<Progress> {
+  const rejects = items.flatMap((item) => item.rejects ?? [])
+  const taken = await firstUses(tx, bulk_id, items.filter(isReadable), rejects)
+  const outcomes = await upsertSubjects(
+    tx,
+    taken.map(({ subject }) => subject),
+  )
+  const count = (outcome: string): number => outcomes.filter((upserted) => upserted.outcome === outcome).length
+  for (const [index, { outcome, subject }] of outcomes.entries()) {
+    if (outcome === 'offboarded')
+      rejects.push(offboardedSubject((taken[index] as Readable).at, subject.external_id as string))
+  }
+  const [created, changed, unchanged] = [count('created'), count('changed'), count('unchanged')]
+  const counts: Counts = {
+    rows: before.counts.rows + items.length,
+    created: before.counts.created + created,
+    changed: before.counts.changed + changed,
+    unchanged: before.counts.unchanged + unchanged,
+    rejected: before.counts.rejected + items.length - created - changed - unchanged,
+    faults: before.counts.faults + rejects.length,
+  }
+  const room = rejects.toSorted((a, b) => a.at.row - b.at.row).slice(0, MAX_KEPT_REJECTS - before.kept)
+  if (room.length > 0) await insertBulkRejects(tx, bulk_id, before.kept + 1, room)
+  await updateBulkCounts(tx, bulk_id, counts)
+  return { counts, kept: before.kept + room.length }
+}

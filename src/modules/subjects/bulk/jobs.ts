@@ -1,0 +1,76 @@
+/**
+ * A file of subjects as long work: read once to its end, so that a broken file changes nothing, then taken in step by step.
+ * A worker that takes over goes on after the last step.
+ */
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { defineJob, type JobContext } from '../../../kernel/job/kind.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { closed, Id } from '../../../kernel/schema.ts'
+import { readUpload } from '../../system/index.ts'
+import { type Progress, portionsOf, readItems, takeIn } from './actions.ts'
+import { findBulk, removeKeys, updateBulkFinished } from './queries.ts'
+import { type Item, NOTHING } from './rules.ts'
+
+const STEP_ROWS = 1000
+
+interface Checkpoint extends Progress {
+  /** Rows of the whole file. */
+  readonly total: number
+}
+
+const Payload = closed({ bulk_id: Id() })
+
+export const subjectBulk = defineJob<typeof Payload, Checkpoint>({
+  kind: 'subject-bulk',
+  summary: 'Makes and changes subjects from an uploaded file.',
+  payload: Payload,
+  resumes: 'checkpoint',
+  run: async (context) => {
+    const { read, step, finish, signal, kernel } = context
+    const { bulk_id } = context.payload
+    const bulk = found(await read((tx) => findBulk(tx, bulk_id)))
+    const upload_id = bulk.upload_id ?? fail('not_found', 'The upload is no longer there.')
+    const items = () => readItems(readUpload(read, upload_id), bulk.format, bulk.options)
+
+    let reached = context.checkpoint ?? (await survey(context, items()))
+    for await (const portion of portionsOf(items(), reached.counts.rows, STEP_ROWS)) {
+      signal.throwIfAborted()
+      let next = reached
+      await step(async (tx) => {
+        next = { ...reached, ...(await takeIn(tx, bulk_id, portion, reached)) }
+        return {
+          checkpoint: next,
+          progress: { done: next.counts.rows, total: next.total, unit: 'rows' },
+          audit: {
+            bulk_id,
+            counts: { ...next.counts },
+            // Which rows these were can be shown by whoever has the file, and by nobody else.
+            digest: kernel.audit.fingerprint(canonicalJson(portion.map(({ subject }) => subject ?? null))),
+          },
+        }
+      })
+      reached = next
+    }
+    await finish(async (tx) => {
+      await removeKeys(tx, bulk_id)
+      await updateBulkFinished(tx, bulk_id)
+      return { bulk_id, ...reached.counts }
+    })
+    return null
+  },
+})
+
+/** Reads the file to its end without keeping anything: a half or unreadable one fails here. */
+async function survey(
+  { step, signal }: JobContext<unknown, Checkpoint>,
+  items: AsyncIterable<Item[]>,
+): Promise<Checkpoint> {
+  let total = 0
+  for await (const group of items) {
+    signal.throwIfAborted()
+    total += group.length
+  }
+  const checkpoint = { total, counts: NOTHING, kept: 0 }
+  await step(async () => ({ checkpoint, progress: { done: 0, total, unit: 'rows' } }))
+  return checkpoint
+}

@@ -1,0 +1,110 @@
+/** SQL of files of subjects: how far each was taken in, the rows it lost, and the external ids it used. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { JobState } from '../../../kernel/job/queries.ts'
+import type { Position } from '../../../kernel/page.ts'
+import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
+import type { Counts } from './rules.ts'
+
+export interface BulkRow {
+  readonly bulk_id: string
+  readonly job_id: string
+  readonly upload_id: string | null
+  readonly format: 'csv' | 'ndjson'
+  readonly options: Record<string, unknown>
+  readonly source: { readonly file_name: string | null; readonly size_bytes: number; readonly sha256: string | null }
+  readonly counts: Counts
+  readonly created_at: string
+  readonly created_by: string
+  readonly finished_at: string | null
+  readonly state: JobState
+  readonly progress: { readonly done: number; readonly total: number | null; readonly unit: string | null }
+  readonly problem: Record<string, unknown> | null
+  /** How many faults are kept to be read. */
+  readonly kept: number
+}
+
+export const insertBulk = (
+  tx: Tx,
+  row: Pick<BulkRow, 'bulk_id' | 'job_id' | 'upload_id' | 'format' | 'options' | 'source' | 'counts'>,
+) =>
+  tx.run(
+    `insert into app.subject_bulk (tenant_id, bulk_id, job_id, upload_id, format, options, source, counts, created_by)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, $9)`,
+    [
+      tx.tenant_id,
+      row.bulk_id,
+      row.job_id,
+      row.upload_id,
+      row.format,
+      JSON.stringify(row.options),
+      JSON.stringify(row.source),
+      JSON.stringify(row.counts),
+      tx.actor,
+    ],
+  )
+
+/** Its job says how it goes; when that is forgotten, only the end remains. */
+export const findBulk = (tx: Tx, bulk_id: string) =>
+  tx.find<BulkRow>(
+    `select b.bulk_id, b.job_id, b.upload_id, b.format, b.options, b.source, b.counts, b.created_at, b.created_by,
+            coalesce(b.finished_at, j.finished_at) as finished_at, j.problem,
+            coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state,
+            jsonb_build_object('done', coalesce(j.progress_done, 0), 'total', j.progress_total, 'unit', j.progress_unit) as progress,
+            (select coalesce(max(r.seq), 0) from app.subject_bulk_reject r where r.tenant_id = $1 and r.bulk_id = $2) as kept
+       from app.subject_bulk b left join app.job j on j.tenant_id = b.tenant_id and j.job_id = b.job_id
+      where b.tenant_id = $1 and b.bulk_id = $2`,
+    [tx.tenant_id, bulk_id],
+  )
+
+export const updateBulkCounts = (tx: Tx, bulk_id: string, counts: Counts) =>
+  tx.run('update app.subject_bulk set counts = $3::jsonb where tenant_id = $1 and bulk_id = $2', [
+    tx.tenant_id,
+    bulk_id,
+    JSON.stringify(counts),
+  ])
+
+export const updateBulkFinished = (tx: Tx, bulk_id: string) =>
+  tx.run('update app.subject_bulk set finished_at = now() where tenant_id = $1 and bulk_id = $2', [
+    tx.tenant_id,
+    bulk_id,
+  ])
+
+/** Takes the external ids that the file has not used before; gives, for the others, the row that did. */
+export const takeKeys = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) =>
+  tx.query<{ external_id: string; first_row: number }>(
+    // What this statement takes it does not see itself: only earlier uses come back.
+    `with taken as (
+       insert into app.subject_bulk_key (tenant_id, bulk_id, external_id, first_row)
+       select $1, $2, g.external_id, g.first_row from unnest($3::text[], $4::bigint[]) as g (external_id, first_row)
+       on conflict on constraint subject_bulk_key_pkey do nothing)
+     select external_id, first_row from app.subject_bulk_key
+      where tenant_id = $1 and bulk_id = $2 and external_id = any($3::text[])`,
+    [tx.tenant_id, bulk_id, [...keys.keys()], [...keys.values()]],
+  )
+
+export const removeKeys = (tx: Tx, bulk_id: string) =>
+  tx.run('delete from app.subject_bulk_key where tenant_id = $1 and bulk_id = $2', [tx.tenant_id, bulk_id])
+
+export const insertBulkRejects = (tx: Tx, bulk_id: string, first_seq: number, items: readonly Reject[]) =>
+  tx.run(
+    `insert into app.subject_bulk_reject (tenant_id, bulk_id, seq, code, pointer, location, excerpt, message)
+     select $1, $2, $3::bigint + r.n, r.code, r.pointer, r.at, r.excerpt, r.message
+       from jsonb_to_recordset($4::jsonb) as r (n bigint, code text, pointer text, at jsonb, excerpt text, message text)`,
+    [tx.tenant_id, bulk_id, first_seq, JSON.stringify(items.map((item, n) => ({ n, ...item })))],
+  )
+
+export interface BulkRejectRow {
+  readonly seq: number
+  readonly code: string
+  readonly pointer: string
+  readonly at: SourceLocation
+  readonly excerpt: string | null
+  readonly message: string
+}
+
+export const listBulkRejects = (tx: Tx, bulk_id: string, after: Position, count: number) =>
+  tx.query<BulkRejectRow>(
+    `select seq, code, pointer, location as at, excerpt, message from app.subject_bulk_reject
+      where tenant_id = $1 and bulk_id = $2 and ($3::bigint is null or seq > $3) order by seq limit $4`,
+    [tx.tenant_id, bulk_id, after?.[0] ?? null, count],
+  )

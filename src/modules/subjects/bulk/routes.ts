@@ -1,0 +1,91 @@
+/** Many subjects from a file: answered at once, watched by polling, every rejected row named. */
+import { schemaFault } from '../../../kernel/http/validation.ts'
+import { JobView } from '../../../kernel/job/view.ts'
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { useUpload } from '../../system/index.ts'
+import { bulkAdapters } from './actions.ts'
+import { findBulk, insertBulk, listBulkRejects } from './queries.ts'
+import { NOTHING } from './rules.ts'
+import { Bulk, BulkOrder, BulkParams, BulkRejectPage, BulkRejectQuery } from './schema.ts'
+
+const watchers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
+
+export const bulkRoutes = [
+  tenantRoute('POST /subjects/bulk', {
+    id: 'startSubjectBulk',
+    summary: 'Make and change many subjects from an uploaded CSV or NDJSON file',
+    description:
+      'Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x` are the attributes, as text ' +
+      'unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or ' +
+      'uses an external id again, is rejected, and the others are taken.',
+    roles: ['analyst', 'service'],
+    tx: 'write',
+    body: BulkOrder,
+    reply: [202, JobView],
+    starts: 'subject-bulk',
+    limit: 'heavy',
+    problems: ['not_found', 'upload_incomplete', 'definition_invalid'],
+  }).handle(async ({ tx, body, kernel }) => {
+    const options = body.options ?? {}
+    const fault = schemaFault(bulkAdapters[body.format].options, options)
+    if (fault) {
+      fail('definition_invalid', {
+        detail: `The options do not fit the format ${body.format}: ${fault}.`,
+        errors: [{ in: 'body', pointer: '#/options', detail: fault }],
+      })
+    }
+    const { file_name, size_bytes, sha256 } = await useUpload(tx, body.upload_id)
+    const [bulk_id, job_id] = [uuidv7(), uuidv7()]
+    const job = await kernel.jobs.enqueue(tx, {
+      job_id,
+      kind: 'subject-bulk',
+      payload: { bulk_id },
+      resource: `/api/subjects/bulk/${bulk_id}`,
+      unit: 'rows',
+    })
+    await insertBulk(tx, {
+      bulk_id,
+      job_id,
+      upload_id: body.upload_id,
+      format: body.format,
+      options,
+      source: { file_name, size_bytes, sha256 },
+      counts: NOTHING,
+    })
+    return job
+  }),
+
+  tenantRoute('GET /subjects/bulk/:bulk_id', {
+    id: 'getSubjectBulk',
+    summary: 'How far a file of subjects was taken in, with exact counts',
+    roles: watchers,
+    tx: 'one',
+    params: BulkParams,
+    reply: [200, Bulk],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const { upload_id: _, options: __, kept: ___, ...bulk } = found(await findBulk(tx, params.bulk_id))
+    return bulk
+  }),
+
+  tenantRoute('GET /subjects/bulk/:bulk_id/rejects', {
+    id: 'listSubjectBulkRejects',
+    summary: 'Rows that were rejected, each with its place and the reason',
+    roles: watchers,
+    tx: 'read',
+    params: BulkParams,
+    query: BulkRejectQuery,
+    reply: [200, BulkRejectPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    const { counts, kept } = found(await findBulk(tx, params.bulk_id))
+    const rejects = await page(input, `listSubjectBulkRejects ${params.bulk_id}`, ['seq'], (after, count) =>
+      listBulkRejects(tx, params.bulk_id, after, count),
+    )
+    return { ...rejects, faults: counts.faults, truncated: kept < counts.faults }
+  }),
+]

@@ -1,0 +1,42 @@
+/** One row in each table of subjects, for a tenant: what isolation is shown on. */
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertBulk, insertBulkRejects, takeKeys } from './bulk/queries.ts'
+import { NOTHING } from './bulk/rules.ts'
+import { insertOverride, insertRatings } from './ratings/queries.ts'
+import { upsertSubjects } from './records/actions.ts'
+
+export async function plantCanary(tx: Tx): Promise<void> {
+  const canary = { subject_type: 'other', external_id: 'canary', name: 'canary', segment: 'canary' }
+  await upsertSubjects(tx, [canary])
+  const [changed] = await upsertSubjects(tx, [{ ...canary, attributes: { note: 'canary' } }])
+  const subject_id = changed?.subject.subject_id as string
+  await insertRatings(tx, [
+    {
+      rating_id: uuidv7(),
+      subject_id,
+      cause: 'evaluation',
+      matrix_key: 'canary',
+      matrix_version: 1,
+      band: 'canary',
+      score_bps: 0,
+      reason: 'canary',
+    },
+  ])
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  await insertOverride(tx, { rating_id: uuidv7(), subject_id, band: 'canary', reason: 'canary', expires_at })
+  const bulk_id = uuidv7()
+  await insertBulk(tx, {
+    bulk_id,
+    job_id: uuidv7(),
+    upload_id: null,
+    format: 'ndjson',
+    options: {},
+    source: { file_name: 'canary', size_bytes: 0, sha256: null },
+    counts: NOTHING,
+  })
+  await takeKeys(tx, bulk_id, new Map([['canary', 1]]))
+  await insertBulkRejects(tx, bulk_id, 1, [
+    { code: 'canary', pointer: '', at: { row: 1 }, excerpt: 'canary', message: 'canary' },
+  ])
+}

@@ -1,0 +1,126 @@
+/** SQL of ratings: only ever added to. Where a subject stands is kept by the database itself. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Position } from '../../../kernel/page.ts'
+
+export interface RatingRow {
+  readonly rating_id: string
+  readonly subject_id: string
+  readonly cause: 'evaluation' | 'batch' | 'override' | 'override-ended'
+  readonly band: string | null
+  readonly score_bps: number | null
+  readonly matrix_key: string | null
+  readonly matrix_version: number | null
+  readonly evaluation_id: string | null
+  readonly batch_id: string | null
+  readonly valid_at: string
+  readonly recorded_at: string
+  readonly actor: string
+  readonly reason: string | null
+  readonly expires_at: string | null
+}
+
+const columns = `rating_id, subject_id, cause, band, score_bps, matrix_key, matrix_version, evaluation_id, batch_id, valid_at,
+  recorded_at, actor, reason, expires_at`
+
+/** What a matrix decided. `valid_at` is now when null; one that lies before a newer rating is kept, but not in force. */
+export interface NewRating {
+  readonly rating_id: string
+  readonly subject_id: string
+  readonly cause: 'evaluation' | 'batch'
+  readonly matrix_key: string
+  readonly matrix_version: number
+  readonly band: string
+  readonly score_bps: number
+  readonly evaluation_id?: string | null
+  readonly batch_id?: string | null
+  readonly valid_at?: string | null
+  readonly reason?: string | null
+}
+
+/** Any number in one statement; gives how many. */
+export const insertRatings = (tx: Tx, rows: readonly NewRating[]) =>
+  tx.run(
+    `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps, evaluation_id,
+       batch_id, valid_at, reason)
+     select $1, * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::uuid[],
+       $10::uuid[], $11::timestamptz[], $12::text[])`,
+    [
+      tx.tenant_id,
+      rows.map((row) => row.rating_id),
+      rows.map((row) => row.subject_id),
+      rows.map((row) => row.cause),
+      rows.map((row) => row.matrix_key),
+      rows.map((row) => row.matrix_version),
+      rows.map((row) => row.band),
+      rows.map((row) => row.score_bps),
+      rows.map((row) => row.evaluation_id ?? null),
+      rows.map((row) => row.batch_id ?? null),
+      rows.map((row) => row.valid_at ?? null),
+      rows.map((row) => row.reason ?? null),
+    ],
+  )
+
+/** What a matrix last said of each of the subjects; one that it never rated is absent. */
+export const latestRatings = (tx: Tx, subject_ids: readonly string[], matrix_key: string) =>
+  tx.query<RatingRow>(
+    `select r.* from unnest($2::uuid[]) as k (subject_id) cross join lateral (
+       select ${columns} from app.rating
+        where tenant_id = $1 and subject_id = k.subject_id and matrix_key = $3
+        order by valid_at desc, recorded_at desc limit 1) r`,
+    [tx.tenant_id, subject_ids, matrix_key],
+  )
+
+/** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
+export const insertOverride = (
+  tx: Tx,
+  row: { rating_id: string; subject_id: string; band: string; reason: string; expires_at: string },
+) =>
+  tx.find<RatingRow>(
+    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, expires_at)
+     select $1, $2, $3, 'override', $4, $5, $6::timestamptz
+      where $6::timestamptz > clock_timestamp() and $6::timestamptz <= clock_timestamp() + interval '9600 hours'
+     returning ${columns}`,
+    [tx.tenant_id, row.rating_id, row.subject_id, row.band, row.reason, row.expires_at],
+  )
+
+/** Ends the override in force; gives no row when there is none. */
+export const insertOverrideEnd = (tx: Tx, rating_id: string, subject_id: string, reason: string) =>
+  tx.find<RatingRow>(
+    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason)
+     select $1, $2, $3, 'override-ended', k.rated_band, $4 from app.subject_risk k
+      where k.tenant_id = $1 and k.subject_id = $3 and k.override_until > now()
+     returning ${columns}`,
+    [tx.tenant_id, rating_id, subject_id, reason],
+  )
+
+export interface StandingRow {
+  readonly rating_id: string | null
+  readonly rated_band: string | null
+  /** Of the override in force; null when there is none, or no longer. */
+  readonly override_id: string | null
+  readonly override_band: string | null
+}
+
+/** Undefined when the subject was never rated. */
+export const findRiskStanding = (tx: Tx, subject_id: string) =>
+  tx.find<StandingRow>(
+    `select rating_id, rated_band, case when override_until > now() then override_id end as override_id,
+            case when override_until > now() then override_band end as override_band
+       from app.subject_risk where tenant_id = $1 and subject_id = $2`,
+    [tx.tenant_id, subject_id],
+  )
+
+export const listRatingsById = (tx: Tx, rating_ids: readonly string[]) =>
+  tx.query<RatingRow>(`select ${columns} from app.rating where tenant_id = $1 and rating_id = any($2::uuid[])`, [
+    tx.tenant_id,
+    rating_ids,
+  ])
+
+/** Newest first. */
+export const listRatings = (tx: Tx, subject_id: string, after: Position, count: number) =>
+  tx.query<RatingRow>(
+    `select ${columns} from app.rating
+      where tenant_id = $1 and subject_id = $2 and ($3::timestamptz is null or (recorded_at, rating_id) < ($3, $4::uuid))
+      order by recorded_at desc, rating_id desc limit $5`,
+    [tx.tenant_id, subject_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )

@@ -1,0 +1,82 @@
+/** How a subject is rated now and was before, and the override a person may put in place of what the matrix says. */
+import { page } from '../../../kernel/page.ts'
+import { fail, found } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { uuidv7 } from '../../../kernel/uuid.ts'
+import { findSubject, lockSubject } from '../records/queries.ts'
+import { historians, readers } from '../records/routes.ts'
+import { SubjectParams } from '../records/schema.ts'
+import { headOfRisk, overrideRating, riskOf } from './actions.ts'
+import { insertOverrideEnd, listRatings } from './queries.ts'
+import { Override, OverrideEnd, Rating, RatingPage, RatingQuery, Risk } from './schema.ts'
+
+const governed = { action: 'risk-override', head: headOfRisk }
+
+export const ratingRoutes = [
+  tenantRoute('GET /subjects/:subject_id/risk', {
+    id: 'getSubjectRisk',
+    summary: 'The rating in force: an override until it expires, otherwise the latest rating',
+    description: 'Factors, matrix and list versions stand in the evaluation that the rating names.',
+    roles: readers,
+    tx: 'read',
+    params: SubjectParams,
+    reply: [200, Risk],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    found(await findSubject(tx, params.subject_id))
+    return riskOf(tx, params.subject_id)
+  }),
+
+  tenantRoute('GET /subjects/:subject_id/risk-history', {
+    id: 'listSubjectRatings',
+    summary: 'Every rating with the cause of the change, newest first',
+    roles: historians,
+    tx: 'read',
+    params: SubjectParams,
+    query: RatingQuery,
+    reply: [200, RatingPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    found(await findSubject(tx, params.subject_id))
+    return page(input, `listSubjectRatings ${params.subject_id}`, ['recorded_at', 'rating_id'], (after, count) =>
+      listRatings(tx, params.subject_id, after, count),
+    )
+  }),
+
+  tenantRoute('POST /subjects/:subject_id/risk-override', {
+    id: 'createRiskOverride',
+    summary: 'Put a rating of your own in place of what the matrix says, until a date',
+    description: 'It takes the place of an earlier override.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: SubjectParams,
+    body: Override,
+    reply: [201, Rating],
+    governed,
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, audit }) => {
+    const rating = await overrideRating(kernel, tx, params.subject_id, body)
+    audit.record(null, rating)
+    return rating
+  }),
+
+  tenantRoute('DELETE /subjects/:subject_id/risk-override', {
+    id: 'deleteRiskOverride',
+    summary: 'End the override; the latest rating is in force again',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: SubjectParams,
+    query: OverrideEnd,
+    reply: [204, null],
+    governed,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, query, audit }) => {
+    const subject = found(await lockSubject(tx, params.subject_id))
+    const reason = query.reason ?? 'Ended before its time.'
+    const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, reason)
+    if (!rating) return fail('not_found', 'There is no override in force.')
+    audit.record(null, rating)
+    return undefined
+  }),
+]

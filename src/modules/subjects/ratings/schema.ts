@@ -1,0 +1,57 @@
+/** Wire contract of ratings and overrides. */
+import {
+  closed,
+  Id,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  type Static,
+  Timestamp,
+  Type,
+  text,
+} from '../../../kernel/schema.ts'
+import { Band } from '../records/schema.ts'
+
+export const ratingCauses = ['evaluation', 'batch', 'override', 'override-ended'] as const
+
+export const Rating = closed(
+  {
+    rating_id: Id(),
+    subject_id: Id(),
+    cause: oneOf(ratingCauses),
+    band: nullable(Type.String({ description: 'null: an override ended and nothing had been rated.' })),
+    score_bps: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    matrix_key: nullable(Type.String()),
+    matrix_version: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    evaluation_id: nullable(Id({ description: 'The decision with its factors and the list versions behind it.' })),
+    batch_id: nullable(Id()),
+    valid_at: Timestamp(),
+    recorded_at: Timestamp(),
+    actor: text(200),
+    reason: nullable(Type.String()),
+    expires_at: nullable(Timestamp({ description: 'When an override ends by itself.' })),
+  },
+  { title: 'Rating' },
+)
+export const RatingPage = pageOf(Rating)
+const RatingOrNone = Type.Unsafe<Static<typeof Rating> | null>({ anyOf: [Rating, { type: 'null' }] })
+export const RatingQuery = closed({ ...pageQuery })
+
+export const Risk = closed(
+  {
+    subject_id: Id(),
+    band: nullable(Type.String({ description: 'In force now; null when never rated.' })),
+    source: oneOf(['override', 'rating', 'none'], { description: 'Which of the two is in force.' }),
+    override: RatingOrNone,
+    rating: RatingOrNone,
+  },
+  { title: 'SubjectRisk' },
+)
+
+export const Override = closed({
+  band: Band,
+  reason: text(1000, { description: 'Why the rating is not what the matrix says.' }),
+  expires_at: Timestamp({ description: 'When it ends by itself: after now, within 400 days.' }),
+})
+export const OverrideEnd = closed({ reason: Type.Optional(text(1000)) })

@@ -1,0 +1,273 @@
+/** SQL of subjects, their words and their earlier states. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Position } from '../../../kernel/page.ts'
+import { type Content, wordsOf } from './rules.ts'
+
+export interface SubjectRow {
+  readonly subject_id: string
+  readonly subject_type: 'person' | 'company' | 'other'
+  readonly external_id: string | null
+  readonly name: string
+  readonly segment: string | null
+  readonly attributes: Record<string, unknown>
+  readonly state: 'active' | 'offboarded'
+  readonly offboarded_at: string | null
+  readonly offboard_reason: string | null
+  readonly revision: number
+  readonly created_at: string
+  readonly created_by: string
+  readonly updated_at: string
+  readonly updated_by: string
+}
+export type RatedSubjectRow = SubjectRow & { readonly band: string | null }
+
+const columns = `s.subject_id, s.subject_type, s.external_id, s.name, s.segment, s.attributes, s.state, s.offboarded_at,
+  s.offboard_reason, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
+
+export const findSubject = (tx: Tx, subject_id: string) =>
+  tx.find<SubjectRow>(`select ${columns} from app.subject s where s.tenant_id = $1 and s.subject_id = $2`, [
+    tx.tenant_id,
+    subject_id,
+  ])
+
+export const lockSubject = (tx: Tx, subject_id: string) =>
+  tx.find<SubjectRow>(`select ${columns} from app.subject s where s.tenant_id = $1 and s.subject_id = $2 for update`, [
+    tx.tenant_id,
+    subject_id,
+  ])
+
+/** In one order, so that two who lock many do not wait for each other. */
+export const lockByExternalId = (tx: Tx, external_ids: readonly string[]) =>
+  tx.query<SubjectRow>(
+    `select ${columns} from app.subject s where s.tenant_id = $1 and s.external_id = any($2::text[])
+      order by s.external_id for update`,
+    [tx.tenant_id, external_ids],
+  )
+
+export interface SubjectFilter {
+  /** Any text: each of its words must begin a word of the name. */
+  readonly name?: string | undefined
+  readonly external_id?: string | undefined
+  readonly subject_type?: string | undefined
+  readonly segment?: string | undefined
+  readonly state?: string | undefined
+  /** Of the rating in force. */
+  readonly band?: string | undefined
+}
+
+/** Behind every letter and digit, so that `word < prefix + END` is where words with the prefix end. */
+const END = '\u{10ffff}'
+
+/**
+ * Only what is asked for stands in the text, so that every combination is planned for itself. Nothing is left to estimates
+ * that a young or lopsided table gets wrong: pages come in the order of an index, or of the hits of the longest word.
+ */
+function matching(tx: Tx, filter: SubjectFilter, after: string | null, way: '<' | '>', count: number) {
+  const values: unknown[] = [tx.tenant_id]
+  const bind = (value: unknown): string => `$${values.push(value)}`
+  // Said of every table that takes part: PostgreSQL derives only equality.
+  const beyond = after === null ? '' : ` ${way} ${bind(after)}::uuid`
+  const past = (table: string): string => beyond && ` and ${table}.subject_id${beyond}`
+  const begins = (word: string): string => `w.word >= ${bind(word)} and w.word < ${bind(`${word}${END}`)}`
+  const direction = way === '<' ? 'desc' : 'asc'
+  const limit = bind(count)
+
+  let where = `s.tenant_id = $1${past('s')}`
+  for (const column of ['external_id', 'subject_type', 'segment', 'state'] as const) {
+    if (filter[column] !== undefined) where += ` and s.${column} = ${bind(filter[column])}`
+  }
+  const [longest, ...others] = filter.name === undefined ? [] : wordsOf(filter.name).sort((a, b) => b.length - a.length)
+  for (const word of others) {
+    where += ` and (select true from app.subject_word w where w.tenant_id = $1 and w.subject_id = s.subject_id and ${begins(word)} limit 1)`
+  }
+  const hits =
+    longest === undefined
+      ? undefined
+      : `(select distinct w.subject_id from app.subject_word w where w.tenant_id = $1 and ${begins(longest)}${past('w')}
+           order by w.subject_id ${direction}) h`
+  const part = (standing = ''): string => {
+    const subjects = `select ${columns} from app.subject s ${standing} where ${where}`
+    return hits === undefined
+      ? `(${subjects} order by s.subject_id ${direction} limit ${limit})`
+      : `(select s.* from ${hits} cross join lateral (${subjects} and s.subject_id = h.subject_id offset 0) s
+           order by h.subject_id ${direction} limit ${limit})`
+  }
+  let found = part()
+  if (filter.band !== undefined) {
+    const band = bind(filter.band)
+    const risk = `join app.subject_risk r on r.tenant_id = $1 and r.subject_id = s.subject_id${past('r')}`
+    // Whoever has an override in force is in its band, everybody else in that of the latest rating: nobody is in both.
+    found = `(select * from ${part(`${risk} and r.override_band = ${band} and r.override_until > now()`)} o union all
+      select * from ${part(`${risk} and r.rated_band = ${band} and (r.override_until is null or r.override_until <= now())`)} d
+      order by subject_id ${direction} limit ${limit})`
+  }
+  return { found, values, direction }
+}
+
+function search(tx: Tx, ...asked: [filter: SubjectFilter, after: string | null, way: '<' | '>', count: number]) {
+  const { found, values, direction } = matching(tx, ...asked)
+  return tx.query<RatedSubjectRow>(
+    `select p.*, (select case when k.override_until > now() then k.override_band else k.rated_band end
+        from app.subject_risk k where k.tenant_id = $1 and k.subject_id = p.subject_id) as band
+      from ${found} p order by p.subject_id ${direction}`,
+    values,
+  )
+}
+
+/** How many there are; counts no further than `most`. */
+export async function countSubjects(tx: Tx, filter: SubjectFilter, most: number): Promise<number> {
+  const { found, values } = matching(tx, filter, null, '>', most)
+  return (await tx.find<{ n: number }>(`select count(*) as n from ${found} p`, values))?.n ?? 0
+}
+
+/** Newest first. */
+export const listSubjects = (tx: Tx, filter: SubjectFilter, after: Position, count: number) =>
+  search(tx, filter, (after?.[0] as string | undefined) ?? null, '<', count)
+
+/** Those that are named by either id, in no order; one that is named by both comes twice. */
+export const listSubjectsNamed = (
+  tx: Tx,
+  { subject_ids, external_ids }: { subject_ids: readonly string[]; external_ids: readonly string[] },
+): Promise<SubjectRow[]> =>
+  subject_ids.length + external_ids.length === 0
+    ? Promise.resolve([])
+    : tx.query<SubjectRow>(
+        `select ${columns} from app.subject s where s.tenant_id = $1 and s.subject_id = any($2::uuid[])
+          union all select ${columns} from app.subject s where s.tenant_id = $1 and s.external_id = any($3::text[])`,
+        [tx.tenant_id, subject_ids, external_ids],
+      )
+
+/** Oldest first, for whoever goes through all of them: continue after the last `subject_id`. */
+export const listSubjectsAfter = (tx: Tx, filter: SubjectFilter, after: string | null, count: number) =>
+  search(tx, filter, after, '>', count)
+
+export type NewSubject = Content & { readonly subject_id: string }
+
+const given = `given as (select * from jsonb_to_recordset($2::jsonb)
+  as r (subject_id uuid, subject_type text, external_id text, name text, segment text, attributes jsonb, words text[]))`
+const withWords = (subjects: readonly NewSubject[]): string =>
+  JSON.stringify(
+    subjects.map(({ subject_id, subject_type, external_id, name, segment, attributes }) => ({
+      subject_id,
+      subject_type,
+      external_id,
+      name,
+      segment,
+      attributes,
+      words: wordsOf(name),
+    })),
+  )
+
+/** Gives those that were made; one whose external id exists, or is being made by somebody else, is not among them. */
+export const insertSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
+  tx.query<SubjectRow>(
+    `with ${given}, made as (
+       insert into app.subject as s (tenant_id, subject_id, subject_type, external_id, name, segment, attributes, created_by, updated_by)
+       select $1, subject_id, subject_type, external_id, name, segment, attributes, $3, $3 from given order by external_id
+       on conflict on constraint subject_external_id_key do nothing returning ${columns}
+     ), worded as (
+       insert into app.subject_word (tenant_id, word, subject_id)
+       select $1, w.word, made.subject_id from made join given using (subject_id) cross join lateral unnest(given.words) as w (word)
+     )
+     select * from made`,
+    [tx.tenant_id, withWords(subjects), tx.actor],
+  )
+
+/** The state before each change is kept by the database. Ids stand apart as well: how many they are decides the plan. */
+export const updateSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
+  tx.query<SubjectRow>(
+    `with ${given}, altered as (
+       update app.subject s set subject_type = g.subject_type, external_id = g.external_id, name = g.name, segment = g.segment,
+              attributes = g.attributes
+         from given g where s.tenant_id = $1 and s.subject_id = any($3::uuid[]) and s.subject_id = g.subject_id returning ${columns}
+     ), unworded as (
+       delete from app.subject_word w using given g
+        where w.tenant_id = $1 and w.subject_id = any($3::uuid[]) and w.subject_id = g.subject_id and w.word <> all (g.words)
+     ), worded as (
+       insert into app.subject_word (tenant_id, word, subject_id)
+       select $1, w.word, g.subject_id from given g cross join lateral unnest(g.words) as w (word)
+       on conflict on constraint subject_word_pkey do nothing
+     )
+     select * from altered`,
+    [tx.tenant_id, withWords(subjects), subjects.map(({ subject_id }) => subject_id)],
+  )
+
+export const updateOffboarded = (tx: Tx, subject_id: string, reason: string) =>
+  tx.find<SubjectRow>(
+    `update app.subject s set state = 'offboarded', offboarded_at = clock_timestamp(), offboard_reason = $3
+      where s.tenant_id = $1 and s.subject_id = $2 returning ${columns}`,
+    [tx.tenant_id, subject_id, reason],
+  )
+
+export type SubjectVersionRow = Omit<
+  SubjectRow,
+  'subject_id' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by'
+> & {
+  readonly recorded_from: string
+  readonly recorded_until: string | null
+  readonly changed_by: string
+}
+
+const content = 'revision, subject_type, external_id, name, segment, attributes, state, offboarded_at, offboard_reason'
+/** Every state a subject was ever in, the one it is in now included. */
+const states = `(
+  select ${content}, recorded_from, recorded_until, changed_by from app.subject_version where tenant_id = $1 and subject_id = $2
+  union all
+  select ${content}, updated_at, null, updated_by from app.subject where tenant_id = $1 and subject_id = $2)`
+
+/** Newest first. */
+export const listSubjectVersions = (tx: Tx, subject_id: string, at: string | null, after: Position, count: number) =>
+  tx.query<SubjectVersionRow>(
+    `select v.* from ${states} v
+      where ($3::timestamptz is null or (v.recorded_from <= $3 and (v.recorded_until is null or v.recorded_until > $3)))
+        and ($4::bigint is null or v.revision < $4)
+      order by v.revision desc limit $5`,
+    [tx.tenant_id, subject_id, at, after?.[0] ?? null, count],
+  )
+
+export interface SubjectEventRow {
+  readonly event_id: string
+  readonly kind: 'created' | 'changed' | 'offboarded' | 'rated' | 'overridden' | 'override-ended'
+  readonly at: string
+  readonly actor: string
+  readonly revision: number | null
+  readonly members: string[]
+  readonly rating_id: string | null
+  readonly band: string | null
+  readonly reason: string | null
+}
+
+const differs = (member: string): string =>
+  `case when ${member} is distinct from lag(${member}) over w then '${member}' end`
+
+/** Newest first: what happened to the record, and how it was rated. */
+export const listSubjectEvents = (tx: Tx, subject_id: string, after: Position, count: number) =>
+  tx.query<SubjectEventRow>(
+    `with change as (
+       select v.*, lag(state) over w as earlier_state, array_remove(array[${[
+         'subject_type',
+         'external_id',
+         'name',
+         'segment',
+         'attributes',
+         'state',
+       ]
+         .map(differs)
+         .join(', ')}], null) as members
+         from ${states} v window w as (order by revision)
+     ), event as (
+       select 'revision:' || lpad(revision::text, 16, '0') as event_id,
+              case when revision = 1 then 'created' when state <> earlier_state then 'offboarded' else 'changed' end as kind,
+              recorded_from as at, changed_by as actor, revision, case when revision = 1 then '{}' else members end as members,
+              null::uuid as rating_id, null as band, offboard_reason as reason
+         from change
+       union all
+       select 'rating:' || rating_id, case cause when 'override' then 'overridden' when 'override-ended' then cause else 'rated' end,
+              recorded_at, actor, null, '{}', rating_id, band, reason
+         from app.rating where tenant_id = $1 and subject_id = $2
+     )
+     select * from event e
+      where $3::timestamptz is null or (e.at, e.event_id collate "C") < ($3, $4)
+      order by e.at desc, e.event_id collate "C" desc limit $5`,
+    [tx.tenant_id, subject_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )

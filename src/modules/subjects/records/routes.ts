@@ -1,0 +1,160 @@
+/** The record of a subject: found, made, changed, ended, and read as it was. */
+import { page } from '../../../kernel/page.ts'
+import { found } from '../../../kernel/problem.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { expectActive, expectAttributes, type Upserted, upsertSubjects } from './actions.ts'
+import {
+  findSubject,
+  listSubjectEvents,
+  listSubjects,
+  listSubjectVersions,
+  lockSubject,
+  updateOffboarded,
+  updateSubjects,
+} from './queries.ts'
+import { changed, isSame } from './rules.ts'
+import {
+  NewSubject,
+  Offboarding,
+  Subject,
+  SubjectChange,
+  SubjectPage,
+  SubjectParams,
+  SubjectQuery,
+  SubjectVersionPage,
+  SubjectVersionQuery,
+  TimelinePage,
+  TimelineQuery,
+  UpsertedSubject,
+} from './schema.ts'
+
+export const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
+export const historians = ['analyst', 'compliance_officer', 'auditor'] as const
+const writers = ['analyst', 'service'] as const
+
+export const recordRoutes = [
+  tenantRoute('GET /subjects', {
+    id: 'listSubjects',
+    summary: 'Search subjects by name, external id, type, segment, state and band, newest first',
+    roles: readers,
+    tx: 'one',
+    query: SubjectQuery,
+    reply: [200, SubjectPage],
+  }).handle(async (input) => {
+    const { limit: _, cursor: __, ...filter } = input.query
+    return page(input, 'listSubjects', ['subject_id'], (after, count) => listSubjects(input.tx, filter, after, count))
+  }),
+
+  tenantRoute('POST /subjects', {
+    id: 'createSubject',
+    summary: 'Make a subject, or change the one that has this external id',
+    description:
+      'Members that are absent stay as they are when the subject exists. Two requests at once for one external id give one ' +
+      'subject. `attributes` are replaced as a whole.',
+    roles: writers,
+    tx: 'write',
+    body: NewSubject,
+    reply: [201, UpsertedSubject],
+    revisioned: true,
+    location: (subject) => `/subjects/${subject.subject_id}`,
+    links: { getSubject: { subject_id: 'subject_id' } },
+    problems: ['conflict', 'transition_not_allowed'],
+  }).handle(async ({ tx, body, audit }) => {
+    expectAttributes(body.attributes)
+    const [{ outcome, before, subject }] = (await upsertSubjects(tx, [body])) as [Upserted]
+    expectActive(subject)
+    audit.record(before, subject)
+    return { ...subject, created: outcome === 'created' }
+  }),
+
+  tenantRoute('GET /subjects/:subject_id', {
+    id: 'getSubject',
+    summary: 'The record of a subject as it stands',
+    roles: readers,
+    tx: 'one',
+    params: SubjectParams,
+    reply: [200, Subject],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => found(await findSubject(tx, params.subject_id))),
+
+  tenantRoute('PATCH /subjects/:subject_id', {
+    id: 'updateSubject',
+    summary: 'Change the record of a subject; the state before is kept',
+    description: '`attributes` are replaced as a whole. A change that changes nothing makes no new revision.',
+    roles: writers,
+    tx: 'write',
+    params: SubjectParams,
+    body: SubjectChange,
+    reply: [200, Subject],
+    revisioned: true,
+    problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    expectAttributes(body.attributes)
+    const subject = found(await lockSubject(tx, params.subject_id))
+    expectRevision(subject.revision, input)
+    expectActive(subject)
+    const wanted = changed(subject, body)
+    if (isSame(subject, wanted)) return subject
+    const [after] = await updateSubjects(tx, [{ subject_id: subject.subject_id, ...wanted }])
+    input.audit.record(subject, found(after))
+    return found(after)
+  }),
+
+  tenantRoute('POST /subjects/:subject_id/offboard', {
+    id: 'offboardSubject',
+    summary: 'End the relationship; the record then stays as it was',
+    description: 'Repeating it changes nothing.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: SubjectParams,
+    body: Offboarding,
+    reply: [200, Subject],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, body } = input
+    const subject = found(await lockSubject(tx, params.subject_id))
+    expectRevision(subject.revision, input)
+    if (subject.state === 'offboarded') return subject
+    const after = found(await updateOffboarded(tx, subject.subject_id, body.reason))
+    input.audit.record(subject, after)
+    return after
+  }),
+
+  tenantRoute('GET /subjects/:subject_id/versions', {
+    id: 'listSubjectVersions',
+    summary: 'Every state of the record with who and when, or the one that stood at an instant',
+    roles: historians,
+    tx: 'read',
+    params: SubjectParams,
+    query: SubjectVersionQuery,
+    reply: [200, SubjectVersionPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, query } = input
+    found(await findSubject(tx, params.subject_id))
+    return page(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
+      listSubjectVersions(tx, params.subject_id, query.at ?? null, after, count),
+    )
+  }),
+
+  tenantRoute('GET /subjects/:subject_id/timeline', {
+    id: 'listSubjectEvents',
+    summary: 'Everything that happened to a subject, newest first',
+    roles: historians,
+    tx: 'read',
+    params: SubjectParams,
+    query: TimelineQuery,
+    reply: [200, TimelinePage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params } = input
+    found(await findSubject(tx, params.subject_id))
+    return page(input, `listSubjectEvents ${params.subject_id}`, ['at', 'event_id'], (after, count) =>
+      listSubjectEvents(tx, params.subject_id, after, count),
+    )
+  }),
+]

@@ -1,0 +1,136 @@
+/** Wire contract of subjects and their history. */
+import {
+  closed,
+  ExpectedRevision,
+  Id,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  Revision,
+  Slug,
+  Timestamp,
+  Type,
+  text,
+} from '../../../kernel/schema.ts'
+
+export const subjectTypes = ['person', 'company', 'other'] as const
+export const subjectStates = ['active', 'offboarded'] as const
+
+export const SubjectType = oneOf(subjectTypes)
+export const ExternalId = text(200, { description: 'What your own systems call the subject; unique when given.' })
+const Name = text(500)
+export const Segment = text(100, { description: 'Customer segment, for figures by segment.' })
+export const Attributes = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  maxProperties: 100,
+  description: 'What matrices and rules read: any JSON members, together at most 16 KiB.',
+})
+export const Band = Slug({ description: 'A risk band, as the list of bands names it.', examples: ['high'] })
+
+/** What a subject is, in each of its states. */
+const content = {
+  subject_type: SubjectType,
+  external_id: nullable(ExternalId),
+  name: Name,
+  segment: nullable(Segment),
+  attributes: Attributes,
+  state: oneOf(subjectStates),
+  offboarded_at: nullable(Timestamp()),
+  offboard_reason: nullable(text(1000)),
+}
+
+const record = {
+  subject_id: Id(),
+  ...content,
+  revision: Revision,
+  created_at: Timestamp(),
+  created_by: text(200),
+  updated_at: Timestamp(),
+  updated_by: text(200),
+}
+export const Subject = closed(record, { title: 'Subject' })
+export const UpsertedSubject = closed(
+  { ...record, created: Type.Boolean({ description: 'false: a subject with this external id was there already.' }) },
+  { title: 'UpsertedSubject' },
+)
+export const SubjectPage = pageOf(
+  closed(
+    { ...record, band: nullable(Type.String({ description: 'Of the rating in force; null when never rated.' })) },
+    { title: 'RatedSubject' },
+  ),
+)
+
+export const SubjectParams = closed({ subject_id: Id() })
+export const SubjectQuery = closed({
+  ...pageQuery,
+  name: Type.Optional(
+    text(200, { description: 'Each word given must begin a word of the name; case and accents do not matter.' }),
+  ),
+  external_id: Type.Optional(ExternalId),
+  subject_type: Type.Optional(SubjectType),
+  segment: Type.Optional(Segment),
+  state: Type.Optional(oneOf(subjectStates)),
+  band: Type.Optional(Band),
+})
+
+export const NewSubject = closed({
+  subject_type: SubjectType,
+  name: Name,
+  external_id: Type.Optional(ExternalId),
+  segment: Type.Optional(nullable(Segment)),
+  attributes: Type.Optional(Attributes),
+})
+
+export const SubjectChange = closed(
+  {
+    subject_type: Type.Optional(SubjectType),
+    name: Type.Optional(Name),
+    external_id: Type.Optional(nullable(ExternalId)),
+    segment: Type.Optional(nullable(Segment)),
+    attributes: Type.Optional(Attributes),
+    expected_revision: ExpectedRevision,
+  },
+  { minProperties: 1 },
+)
+
+export const Offboarding = closed({
+  reason: text(1000, { description: 'Why the relationship ends.' }),
+  expected_revision: ExpectedRevision,
+})
+
+export const SubjectVersionPage = pageOf(
+  closed(
+    {
+      revision: Revision,
+      ...content,
+      recorded_from: Timestamp(),
+      recorded_until: nullable(Timestamp({ description: 'null: the record as it stands.' })),
+      changed_by: text(200),
+    },
+    { title: 'SubjectVersion' },
+  ),
+)
+export const SubjectVersionQuery = closed({
+  ...pageQuery,
+  at: Type.Optional(Timestamp({ description: 'Only the version that stood at this instant.' })),
+})
+
+export const TimelinePage = pageOf(
+  closed(
+    {
+      event_id: text(100),
+      kind: oneOf(['created', 'changed', 'offboarded', 'rated', 'overridden', 'override-ended']),
+      at: Timestamp(),
+      actor: text(200),
+      revision: nullable(Revision),
+      members: listOf(text(50), 20, { description: 'Members of the record that changed.' }),
+      rating_id: nullable(Id()),
+      band: nullable(Type.String()),
+      reason: nullable(Type.String()),
+    },
+    { title: 'SubjectEvent' },
+  ),
+)
+export const TimelineQuery = closed({ ...pageQuery })

@@ -1,0 +1,90 @@
+/** Every kind of refusal, and being offline. */
+import { describe, expect } from 'vitest'
+import { shot } from '../visitor.ts'
+import { areas, at, base, clean, heading, inBrowser, tara, vera, w } from './stage.ts'
+
+describe('failures', () => {
+  const answer = (status: number, code: string, more: object = {}) => ({
+    status,
+    headers: { 'content-type': 'application/problem+json', 'retry-after': '3' },
+    body: JSON.stringify({
+      status,
+      code,
+      title: 'A title',
+      detail: `Advice for ${code}.`,
+      retryable: false,
+      request_id: 'c0ffee00-0000-7000-8000-000000000000',
+      ...more,
+    }),
+  })
+
+  inBrowser('403 names the roles that would do', async () => {
+    const { page, seen, close } = await at(vera, '/users')
+    await heading(page, 'Your roles do not include this').waitFor()
+    await page.getByRole('list', { name: 'Roles' }).getByText('tenant admin').waitFor()
+    await shot(page, 'console-403')
+    expect(seen).toEqual({ ...clean, failed: ['403 /api/users'] })
+    await close()
+  })
+
+  inBrowser('404: an unknown row and an unknown address', async () => {
+    const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
+    await heading(page, 'There is nothing here').waitFor()
+    await page.goto(`${base}/no/such/page`)
+    await heading(page, 'There is nothing here').waitFor()
+    await page.getByRole('link', { name: 'Go to the overview' }).click()
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    expect(seen.errors).toEqual([])
+    await close()
+  })
+
+  inBrowser('429 counts down and comes back by itself', async () => {
+    const limited = await w.makeTenant()
+    const lena = { user_id: '', token: await w.token({ tenant_id: limited, roles: ['tenant_admin'] }) }
+    const { page, close } = await at(lena, '/users')
+    await heading(page, 'Users').waitFor()
+    await page.route('**/api/jobs?*', (route) => route.fulfill(answer(429, 'rate_limited')))
+    await page.getByRole('link', { name: 'Jobs' }).click()
+    await heading(page, 'Too many requests').waitFor()
+    await page.getByText(/Trying again in [123] s/).waitFor()
+    await shot(page, 'console-429')
+    await page.unroute('**/api/jobs?*')
+    await heading(page, 'Jobs').waitFor()
+    await close()
+  })
+
+  inBrowser('other refusals are told with advice and the id to quote, and leave when asked again', async () => {
+    const { page, close } = await at(tara, '/')
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    for (const [status, code, title] of [
+      [500, 'internal', 'Something went wrong on the server'],
+      [503, 'dependency_unavailable', 'The service is busy'],
+      [424, 'provider_credential_missing', 'A provider credential is missing'],
+      [412, 'precondition_failed', 'Somebody was faster'],
+    ] as const) {
+      await page.route('**/api/change-requests/inbox?limit=50', (route) => route.fulfill(answer(status, code)))
+      await areas(page).getByRole('link', { name: 'Change requests' }).click()
+      await heading(page, title).waitFor()
+      await page.getByText('c0ffee00-0000-7000-8000-000000000000').waitFor()
+      await shot(page, `console-${status}`)
+      await page.unroute('**/api/change-requests/inbox?limit=50')
+      await page.getByRole('button', { name: /^(Try again now|Reload)$/ }).click()
+      await heading(page, 'Change requests').waitFor()
+      await page.reload()
+    }
+    await close()
+  })
+
+  inBrowser('offline is noticed at once, and over when it is over', async () => {
+    const { page, context, close } = await at(tara, '/users')
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    await context.setOffline(true)
+    await page.getByText('You are offline. What you see may be out of date').waitFor()
+    await page.getByRole('link', { name: 'Vera Viewer' }).click()
+    await heading(page, 'You are offline').waitFor()
+    await shot(page, 'console-offline')
+    await context.setOffline(false)
+    await heading(page, 'Vera Viewer').waitFor()
+    await close()
+  })
+})

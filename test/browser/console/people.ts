@@ -1,0 +1,151 @@
+/** Users, their absences, and the keys of machines. */
+import { describe, expect } from 'vitest'
+import { shot, signIn, visit } from '../visitor.ts'
+import { areas, at, base, browser, clean, inBrowser, person, tara, till, w } from './stage.ts'
+
+describe('users', () => {
+  inBrowser('are listed page by page', async () => {
+    const crowd = await w.makeTenant()
+    const token = await w.token({ tenant_id: crowd, roles: ['tenant_admin'] })
+    for (let i = 0; i < 53; i++) {
+      await w.call('POST /users', { token, body: { name: `Person ${i}`, email: `p${i}@example.com`, roles: [] } })
+    }
+    const { page, seen, close } = await at({ user_id: '', token }, '/users')
+    await page.getByText('50 rows shown').waitFor()
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('53 rows shown, that is all').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are invited, found by filters, and refused twice under one address', async () => {
+    const { page, seen, close } = await at(tara, '/users')
+    await page.getByRole('button', { name: 'Invite a user' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite a user' })
+    await dialog.getByLabel('Name').fill('Ada Analyst')
+    await dialog.getByLabel('Email').fill('ada@example.com')
+    await dialog.getByLabel('Policy editor').check()
+    await dialog.getByLabel('Compliance officer').check()
+    await dialog.getByText('The maker of a change must not be its checker.').waitFor()
+    await shot(page, 'console-invite')
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    await page.getByText('Ada Analyst is invited').waitFor()
+    await page
+      .getByRole('row', { name: /Ada Analyst/ })
+      .getByText('1 conflict')
+      .waitFor()
+    expect(seen).toEqual(clean)
+    await page.getByRole('button', { name: 'Invite a user' }).click()
+    await dialog.getByLabel('Name').fill('Ada Again')
+    await dialog.getByLabel('Email').fill('ada@example.com')
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    await dialog.getByRole('alert').getByText('A user with this email address exists already.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox', { name: 'Role' }).click()
+    await page.getByRole('option', { name: 'Viewer' }).click()
+    await page.getByRole('link', { name: 'Ada Analyst' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?role=viewer')
+    await close()
+  })
+
+  inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
+    const edith = await person('Edith Edited', ['analyst'], tara)
+    const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
+    await page.getByLabel('Team').fill('North')
+    await page.getByRole('button', { name: 'Save the profile' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByText('This person has no access.').waitFor()
+    await page.getByRole('button', { name: 'Reactivate' }).click()
+    await page.getByRole('button', { name: 'Deactivate' }).waitFor()
+    expect(seen).toEqual(clean)
+    await w.call(`PATCH /users/${edith.user_id}`, { token: till.token, body: { team: 'East' } })
+    await page.getByLabel('Team').fill('South')
+    await page.getByRole('button', { name: 'Save the profile' }).click()
+    await page.getByRole('alert').getByText('Somebody was faster').waitFor()
+    await shot(page, 'console-stale')
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await expect.poll(() => page.getByLabel('Team').inputValue()).toBe('East')
+    await close()
+  })
+})
+
+describe('availability', () => {
+  inBrowser('a person is away for a while, and back', async () => {
+    const { page, seen, close } = await at(tara, `/users/${till.user_id}`)
+    await page.getByText('Here. New work is given out as usual.').waitFor()
+    await page.getByLabel('Away from').fill('2001-01-01T08:00')
+    await page.getByLabel('Away until').fill('2000-01-01T08:00')
+    await page.getByText('This must be later than the beginning.').waitFor()
+    await page.getByLabel('Away until').fill('2999-12-31T17:30')
+    await page.getByRole('button', { name: 'Save the absence' }).click()
+    await page.getByText('nothing new is given out meanwhile').waitFor()
+    expect(await page.getByLabel('Away until').inputValue()).toBe('2999-12-31T17:30')
+    await shot(page, 'console-away')
+    await page.getByRole('button', { name: 'Back again' }).click()
+    await page.getByText('Here. New work is given out as usual.').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
+
+describe('API keys', () => {
+  inBrowser('a key is made, its secret shown once, used to sign in, and revoked', async () => {
+    const admin = await at(tara, '/api-keys')
+    await admin.page.getByRole('button', { name: 'Create a key' }).click()
+    const dialog = admin.page.getByRole('dialog', { name: 'Create an API key' })
+    await dialog.getByLabel('Name').fill('Nightly import')
+    await dialog.getByLabel('Viewer').check()
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    const once = admin.page.getByRole('dialog', { name: 'The secret of Nightly import' })
+    const secret = await once.locator('code, pre').filter({ hasText: 'pk_' }).first().innerText()
+    await shot(admin.page, 'console-secret')
+    await admin.page.keyboard.press('Escape')
+    await once.getByRole('button', { name: 'I have stored it' }).click()
+    await once.waitFor({ state: 'hidden' })
+    expect(await admin.page.content()).not.toContain(secret)
+
+    const machine = await visit(browser, base, '/sign-in')
+    await signIn(machine.page, secret)
+    await machine.page.getByText('Signed in as Nightly import.').waitFor()
+    await areas(machine.page).getByRole('link', { name: 'Jobs' }).waitFor()
+    expect(await areas(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await machine.page.reload()
+    await machine.page.getByText('Signed in as Nightly import.').waitFor()
+
+    const actions = admin.page.getByRole('button', { name: 'Actions for Nightly import' })
+    await expect
+      .poll(
+        async () => {
+          await actions.click()
+          await admin.page.getByRole('menuitem', { name: 'Usage' }).click()
+          const usage = admin.page.getByRole('dialog', { name: 'Usage of Nightly import' })
+          const table = usage.getByRole('table', { name: 'Calls by operation' })
+          await usage.getByText('Not used').or(table).first().waitFor()
+          const isCounted = await table.getByText('Get me').isVisible()
+          if (isCounted) {
+            await usage.getByRole('img', { name: 'Calls per day over the last 31 days' }).waitFor()
+            await shot(admin.page, 'console-usage')
+          }
+          await admin.page.keyboard.press('Escape')
+          await usage.waitFor({ state: 'hidden' })
+          return isCounted
+        },
+        { timeout: 20_000, interval: 1000 },
+      )
+      .toBe(true)
+    await actions.click()
+    await admin.page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await admin.page.getByRole('button', { name: 'Revoke the key' }).click()
+    await admin.page
+      .getByRole('row', { name: /Nightly import/ })
+      .getByText('revoked')
+      .waitFor()
+    await machine.page.getByRole('status').getByText('The API key is not valid').waitFor()
+    expect(admin.seen).toEqual(clean)
+    expect({ ...machine.seen, failed: [] }).toEqual(clean)
+    await Promise.all([admin.close(), machine.close()])
+  })
+})

@@ -1,0 +1,90 @@
+/** Without a mouse, on wide and narrow screens, light and dark. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { phone, shot, wide } from '../visitor.ts'
+import { areas, at, base, clean, heading, inBrowser, tara, tenant_id, vera, w, withoutFounder } from './stage.ts'
+
+describe('without a mouse', () => {
+  const focused = (page: Page) =>
+    page.evaluate('document.activeElement.id || document.activeElement.textContent || document.activeElement.tagName')
+  const goTo = async (page: Page, words: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Find an area' }).waitFor()
+    await page.keyboard.type(words)
+    await page.keyboard.press('Enter')
+  }
+
+  inBrowser('one gets everywhere, and focus is where reading begins', async () => {
+    const { page, seen, close } = await at(tara, '/')
+    await page.getByText('Signed in as Tara Admin.').waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    expect(await focused(page)).toBe('main')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    await page.getByRole('combobox', { name: 'Find an area' }).waitFor({ state: 'hidden' })
+    await goTo(page, 'isolation')
+    await expect.poll(() => focused(page)).toBe('Tenant settings')
+    expect(await page.title()).toBe('Tenant settings · Probity')
+    await goTo(page, 'users')
+    await expect.poll(() => focused(page)).toBe('Users')
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Invite a user')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement.labels?.[0]?.textContent')).toContain('Name')
+    await page.keyboard.type('Kay Keyboard')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('kay@example.com')
+    await page.keyboard.press('Enter')
+    await page.getByText('Kay Keyboard is invited').waitFor()
+    await expect.poll(() => focused(page)).toBe('Invite a user')
+    await areas(page).getByRole('button', { name: 'Work' }).focus()
+    await page.keyboard.press('Enter')
+    await areas(page).getByRole('link', { name: 'Jobs' }).waitFor({ state: 'hidden' })
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
+
+describe('on any screen', () => {
+  inBrowser.each([wide, phone])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
+    const everybody = { ...tara, token: await w.token({ tenant_id, principal: `user:${tara.user_id}` }) }
+    const { page, seen, close } = await at(everybody, '/', { viewport })
+    const places = [
+      '/',
+      '/users',
+      `/users/${vera.user_id}`,
+      '/api-keys',
+      '/audit',
+      '/audit/exports',
+      '/change-requests?view=all',
+      '/tenant/retention-policy',
+    ]
+    for (const place of places) {
+      await page.goto(`${base}${place}`)
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      expect(await page.getByRole('banner').count()).toBe(1)
+      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+      const name =
+        place
+          .replaceAll(/[0-9a-f-]{36}/g, 'one')
+          .replaceAll(/[?/=]+/g, '-')
+          .slice(1) || 'home'
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        await shot(page, `console-page-${name}-${colorScheme}-${viewport.width}`)
+      }
+    }
+    if (viewport === phone) {
+      await page.getByRole('button', { name: 'Navigation' }).click()
+      await areas(page).getByRole('link', { name: 'Jobs' }).click()
+      await heading(page, 'Jobs').waitFor()
+      await areas(page).waitFor({ state: 'hidden' })
+    }
+    expect(withoutFounder(seen)).toEqual(clean)
+    await close()
+  })
+})

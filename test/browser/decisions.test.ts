@@ -1,0 +1,10 @@
+/**
+ * Decisions in a real browser: drafting a matrix, deciding and explaining, batches, subjects, impact. One file by name, so that
+ * server and browser start once; the tests stand beside it and run in this order.
+ */
+import './decisions/matrices.ts'
+import './decisions/rules.ts'
+import './decisions/evaluations.ts'
+import './decisions/batches.ts'
+import './decisions/subjects.ts'
+import './decisions/screens.ts'

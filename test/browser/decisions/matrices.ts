@@ -1,0 +1,102 @@
+/** A matrix from the shared one to a version in force: drafted in the grid, faults at their cell, proved, published, asked for. */
+import { describe, expect } from 'vitest'
+import { shot } from '../visitor.ts'
+import { at, base, clara, clean, heading, inBrowser, MATRIX, petra, w } from './stage.ts'
+
+describe('matrices', () => {
+  inBrowser('are read in plain words, made our own, edited in a grid, proved and published', async () => {
+    const { page, seen, close } = await at(petra, '/matrices')
+    await page.getByRole('link', { name: 'Customer risk of persons' }).click()
+    await heading(page, 'Customer risk of persons').waitFor()
+    await page.getByRole('img', { name: /low from 0 to 2999.*prohibited from 9000 to 10000/ }).waitFor()
+    await page.getByRole('table', { name: /Table of Turnover/ }).waitFor()
+    await shot(page, 'decisions-matrix')
+
+    await page.getByRole('button', { name: 'Make it our own matrix' }).click()
+    await heading(page, /^Draft of/).waitFor()
+    const grid = page.getByRole('table', { name: /Table of Turnover/ })
+    const cell = grid.getByRole('textbox', { name: 'Expected turnover in a year, row 1' })
+    const before = await cell.inputValue()
+    await cell.fill('>> nonsense')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await grid.locator('td.cell-fault').waitFor()
+    expect(await cell.getAttribute('aria-invalid')).toBe('true')
+    await page.getByRole('button', { name: /^at .*\/when\/0$/ }).click()
+    const focused = await page.evaluate('document.activeElement.getAttribute("aria-label")')
+    expect(focused).toBe('Expected turnover in a year, row 1')
+    await shot(page, 'decisions-draft-cell')
+
+    await cell.fill('< 50000.00')
+    await page.getByRole('button', { name: 'Save' }).click()
+    const wrong = page.getByRole('status').filter({ hasText: 'What is wrong with the draft' })
+    await wrong.getByText(/No row fires/).waitFor()
+    await wrong.getByText('For example:').first().waitFor()
+    await shot(page, 'decisions-draft-gap')
+
+    await cell.fill(before)
+    await grid.getByRole('textbox', { name: 'Reason, row 1' }).fill('A small turnover.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await wrong.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Validate' }).click()
+    await page.getByText('Proved', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await page.getByRole('dialog').getByLabel('Label').fill('ours')
+    await page.getByRole('button', { name: 'Prove and publish' }).click()
+    await page.getByRole('list', { name: 'Versions, newest first' }).getByLabel('Version 1').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are put in force with what changes shown, and their golden cases run', async () => {
+    const { page, seen, close } = await at(clara, `/matrices/${MATRIX}?tab=versions`)
+    await page.getByRole('button', { name: /^Put in force.*version 1$/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('What will change').waitFor()
+    await dialog.getByLabel('Reason').fill('Our own thresholds.')
+    await dialog.getByRole('button', { name: 'Put in force', exact: true }).click()
+    await page.getByText('in force', { exact: true }).waitFor()
+
+    await page.goto(`${base}/matrices/${MATRIX}?tab=cases`)
+    await page.getByRole('button', { name: 'Add a case' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('What it shows').fill('nothing is known')
+    await form.getByLabel('Expected band').fill('low')
+    await form.getByRole('button', { name: 'Add it' }).click()
+    await page.getByRole('button', { name: 'Run on version 1' }).click()
+    await page
+      .getByRole('row', { name: /nothing is known/ })
+      .getByText('failed')
+      .waitFor()
+    await shot(page, 'decisions-cases')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are approved with the difference and the impact side by side', async () => {
+    const path = `/risk-matrices/${MATRIX}`
+    const { definition, revision } = (await w.call(`POST ${path}/versions`, { token: petra, body: {} })).json
+    definition.factors.find(({ key }: { key: string }) => key === 'funds').scores.salary = 9000
+    const body = { definition, expected_revision: revision }
+    await w.call(`PUT ${path}/versions/draft`, { token: petra, body })
+    const { json: cases } = await w.call(`GET ${path}/test-cases`, { token: clara })
+    for (const { case_id } of cases.items) await w.call(`DELETE ${path}/test-cases/${case_id}`, { token: clara })
+    await w.call(`POST ${path}/versions/draft/publish`, { token: petra, body: {} })
+    const asked = { token: petra, body: { reason: 'Salaries are risky.' } }
+    const { cr_id } = (await w.call(`POST ${path}/versions/2/submit`, asked)).json
+
+    const { page, seen, close } = await at(clara, `/change-requests/${cr_id}`)
+    const difference = page.getByRole('region', { name: 'Difference' })
+    await difference
+      .getByRole('article', { name: /^changed: .*funds/ })
+      .getByText('9000')
+      .waitFor()
+    await page.getByRole('button', { name: 'Run impact' }).click()
+    const impact = page.getByRole('region', { name: 'Impact', exact: true })
+    await impact.getByText('would get another score').waitFor()
+    await impact.getByRole('table', { name: 'Factors whose score moved' }).getByText('funds').waitFor()
+    await impact.scrollIntoViewIfNeeded()
+    await shot(page, 'decisions-impact')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})

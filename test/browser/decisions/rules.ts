@@ -1,0 +1,36 @@
+/** Rules: a decision table of another tool becomes a draft, and what cannot be taken over is said. */
+import { describe, expect } from 'vitest'
+import { shot } from '../visitor.ts'
+import { at, clean, heading, inBrowser, petra } from './stage.ts'
+
+const dmn = `<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d" namespace="urn:example">
+  <decision id="large" name="Large cash">
+    <decisionTable id="t" hitPolicy="FIRST">
+      <input id="i" label="Amount"><inputExpression id="e" typeRef="number"><text>amount</text></inputExpression></input>
+      <output id="o" name="severity" typeRef="string"/>
+      <rule id="r1"><inputEntry id="r1i"><text>&gt;= 10000</text></inputEntry><outputEntry id="r1o"><text>"high"</text></outputEntry></rule>
+    </decisionTable>
+  </decision>
+</definitions>`
+
+describe('rules', () => {
+  inBrowser('are taken over from DMN as drafts', async () => {
+    const { page, seen, close } = await at(petra, '/rules')
+    await page.getByRole('link', { name: 'Import DMN or GoRules' }).click()
+    await heading(page, 'Import rules').waitFor()
+    await page.getByLabel('The file').fill(dmn)
+    await page.getByRole('button', { name: 'Take over' }).click()
+    await page.getByRole('table', { name: 'Rules that were made' }).getByRole('link', { name: 'large-cash' }).click()
+    await heading(page, 'Draft of Large cash').waitFor()
+    const grid = page.getByRole('table', { name: 'Ways to hit' })
+    await page.getByRole('button', { name: 'Add a row' }).click()
+    await grid.getByRole('button', { name: 'Move row 2 up' }).click()
+    expect(await grid.getByRole('textbox', { name: 'Name of row 1' }).inputValue()).toBe('row-2')
+    await grid.getByRole('button', { name: 'Remove row 1' }).click()
+    expect(await grid.getByRole('textbox', { name: /^Name of row/ }).count()).toBe(1)
+    await shot(page, 'decisions-rule-draft')
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})

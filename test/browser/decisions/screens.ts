@@ -1,0 +1,51 @@
+/** The pages of decisions on wide and narrow screens, light and dark. */
+import { describe, expect } from 'vitest'
+import { phone, shot, wide } from '../visitor.ts'
+import { ada, at, base, clara, clean, evaluation_id, inBrowser, MATRIX, petra, w } from './stage.ts'
+
+/** Controls that a screen reader could only call by their kind. */
+const NAMELESS = `[...document.querySelectorAll('button, a[href], input:not([type=hidden]), textarea, [role=img]')]
+  .filter((one) => one.checkVisibility() && one.closest('[aria-hidden=true]') === null)
+  .filter((one) => ![one.getAttribute('aria-label'), one.getAttribute('aria-labelledby'), one.textContent?.trim(),
+    one.labels?.[0]?.textContent].some(Boolean))
+  .map((one) => one.outerHTML.slice(0, 200))`
+
+describe('on any screen', () => {
+  inBrowser('pages fit, wide and narrow, light and dark', async () => {
+    const own = { rule_key: 'own-structuring', title: 'Our own structuring', from_key: 'cash-structuring' }
+    await w.call('POST /rules', { token: petra, body: own })
+    const { page, seen, close } = await at(clara, '/matrices')
+    const places = {
+      matrices: '/matrices',
+      matrix: '/matrices/customer-risk-company',
+      versions: `/matrices/${MATRIX}?tab=versions`,
+      simulate: '/matrices/customer-risk-company?tab=simulate',
+      rule: '/rules/cash-structuring',
+      draft: '/rules/own-structuring/draft',
+      difference: `/matrices/${MATRIX}/diff?from=1&to=2`,
+      evaluations: '/evaluations',
+      evaluation: `/evaluations/${evaluation_id}`,
+      batch: '/batches/new',
+      subjects: '/subjects',
+      subject: `/subjects/${ada}`,
+    }
+    for (const [name, place] of Object.entries(places)) {
+      await page.goto(`${base}${place}`)
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      expect(await page.evaluate(NAMELESS), place).toEqual([])
+      for (const [viewport, colorScheme] of [
+        [wide, 'light'],
+        [phone, 'dark'],
+      ] as const) {
+        await page.setViewportSize(viewport)
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+        await shot(page, `decisions-page-${name}-${viewport.width}`)
+      }
+    }
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})

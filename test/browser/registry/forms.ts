@@ -1,0 +1,163 @@
+/** Forms of the registry: settings of a list, types with faults at their place, a file on its way, guards overridden later. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { phone, shot } from '../visitor.ts'
+import { at, choose, clara, clean, heading, inBrowser, lines, petra, rated, w } from './stage.ts'
+
+const register = async (list_key: string, more: object = {}): Promise<void> => {
+  const body = { list_key, type_key: 'country-score', title: `List ${list_key}`, ...more }
+  const { status } = await w.call('POST /reference-data/datasets', { token: petra, body })
+  expect(status).toBe(201)
+}
+const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+describe('the settings of a list', () => {
+  inBrowser('are changed, kept from being overwritten, and end with its archive', async () => {
+    await register('kept', { guards: { max_removed_bps: 1250, min_filled_bps: { '/country': 9900 } } })
+    const { page, seen, close } = await at(petra, '/datasets/kept')
+    const open = async (item: 'Settings' | 'Archive') => {
+      await page.getByRole('button', { name: /^More actions for/ }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await open('Settings')
+    const dialog = page.getByRole('dialog', { name: 'Settings of List kept' })
+    expect(await dialog.getByLabel('Removed at once, at most').inputValue()).toBe('12.5 %')
+    await dialog.getByLabel('Title').fill('Kept with care')
+    await dialog.getByLabel('Owner').fill('Risk policy')
+    await dialog.getByLabel('Review every so many days').fill('90')
+    await dialog.getByLabel('At least so many entries').fill('3')
+    await dialog.getByLabel('Fields that must be filled').fill('/country 99\n/score')
+    await dialog.getByText('“/score” is not a field and a percentage').waitFor()
+    await shot(page, 'registry-settings')
+    await dialog.getByLabel('Fields that must be filled').fill('/country 99\n/score 50')
+    await page.keyboard.press('Tab')
+    await dialog.getByRole('button', { name: 'Save the settings' }).click()
+    await heading(page, 'Kept with care').waitFor()
+    const { json } = await w.call('GET /reference-data/datasets/kept', { token: petra })
+    expect(json).toMatchObject({ owner: 'Risk policy', review_every_days: 90 })
+    expect(json.guards).toEqual({
+      min_entries: 3,
+      max_removed_bps: 1250,
+      min_filled_bps: { '/country': 9900, '/score': 5000 },
+    })
+    expect(seen).toEqual(clean)
+
+    await open('Settings')
+    const again = page.getByRole('dialog', { name: 'Settings of Kept with care' })
+    await again.getByLabel('Owner').waitFor()
+    const change = { owner: 'Somebody else' }
+    await w.call('PATCH /reference-data/datasets/kept', { token: petra, body: change })
+    await again.getByLabel('Owner').fill('Too late')
+    await again.getByRole('button', { name: 'Save the settings' }).click()
+    await again.getByRole('alert').getByText('Somebody was faster').waitFor()
+    await again.getByRole('button', { name: 'Reload' }).click()
+    await expect.poll(() => again.getByLabel('Owner').inputValue()).toBe('Somebody else')
+    await page.setViewportSize(phone)
+    expect(await overflow(page)).toBe(0)
+    await shot(page, 'registry-settings-390')
+    await page.keyboard.press('Escape')
+
+    await open('Archive')
+    const asked = page.getByRole('dialog', { name: 'Archive Kept with care?' })
+    await asked.getByText('Every version stays readable').waitFor()
+    await shot(page, 'registry-archive')
+    await asked.getByRole('button', { name: 'Archive the list' }).click()
+    await page.getByText('archived', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^More actions for/ }).count()).toBe(0)
+    await close()
+  })
+})
+
+describe('a type', () => {
+  inBrowser('is defined, each fault at its place, and gets a next version that data in force fits', async () => {
+    const { page, seen, close } = await at(petra, '/types')
+    await page.getByRole('link', { name: 'Define a type' }).click()
+    await heading(page, 'Define a type').waitFor()
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('own-rating')
+    await page.getByLabel('Title').fill('Own rating')
+    await page.getByLabel('Description').fill('What we hold of a country.')
+    const schema = page.getByLabel('Schema of one entry')
+    const good = await schema.inputValue()
+    await schema.fill('{ "type": ')
+    await page.getByText('This is not JSON yet.').waitFor()
+    await schema.fill(good.replace('"string"', '"strong"'))
+    await page.getByRole('button', { name: 'Define the type' }).click()
+    const faults = page.getByRole('list', { name: 'Faults in Schema of one entry' })
+    const where = faults.getByRole('listitem').filter({ hasText: '/properties/code/type' }).first()
+    await where.getByRole('button', { name: 'Line 5' }).focus()
+    await shot(page, 'registry-type-faults')
+    await page.keyboard.press('Enter')
+    const selected = () => page.evaluate('getSelection().toString()')
+    await expect.poll(selected).toBe('"strong"')
+    await page.keyboard.type('"string"')
+    await page.setViewportSize(phone)
+    expect(await overflow(page)).toBe(0)
+    await shot(page, 'registry-type-form-390')
+    await page.getByRole('button', { name: 'Define the type' }).click()
+    await heading(page, 'Own rating').waitFor()
+    expect(seen.failed.map((answer) => answer.slice(0, 3))).toEqual(['409'])
+
+    await register('own-rated', { type_key: 'own-rating' })
+    const of = '/reference-data/datasets/own-rated'
+    await w.call(`POST ${of}/versions`, { token: petra, body: { data: [{ code: 'A1', name: 'First' }] } })
+    const order = { version: 1, reason: 'first' }
+    expect((await w.call(`POST ${of}/activations`, { token: clara, body: order })).status).toBe(201)
+    await page.getByRole('link', { name: 'Publish a new version' }).click()
+    await heading(page, 'Version 2 of Own rating').waitFor()
+    await page.getByLabel('Schema of one entry').fill(good.replace('200', '3'))
+    await page.getByLabel('Examples').fill('[{ "code": "A1", "name": "abc" }]')
+    await page.getByRole('button', { name: 'Publish the version' }).click()
+    const broken = page.getByRole('table', { name: 'What would break' })
+    await broken.getByText('own-rated, version 1').scrollIntoViewIfNeeded()
+    await shot(page, 'registry-type-breaks')
+    await page.getByLabel('Publish it even if data in force would no longer fit').check()
+    await page.getByRole('button', { name: 'Publish the version' }).click()
+    await heading(page, 'Own rating').waitFor()
+    await page.getByText('2, a break').waitFor()
+    expect(seen.errors).toEqual([])
+    await close()
+  })
+})
+
+describe('a file', () => {
+  inBrowser('tells on its way how much of it was sent', async () => {
+    await register('slow')
+    const { page, context, seen, close } = await at(petra, '/imports/new?list=slow')
+    await page.getByText('Drop a file here').waitFor()
+    const line = await context.newCDPSession(page)
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 150_000 }
+    await line.send('Network.emulateNetworkConditions', slow)
+    await choose(page, lines(...Array.from({ length: 6000 }, (_, score) => rated('DE', score))))
+    const bar = page.getByRole('progressbar', { name: 'How much of the file was sent' })
+    const part = async () => Number(await bar.getAttribute('aria-valuenow'))
+    await expect.poll(part).toBeGreaterThan(0)
+    expect(await part()).toBeLessThan(100)
+    await shot(page, 'registry-upload')
+    await line.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
+    await page.getByText('ratings.ndjson is here').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('that a guard stopped is imported all the same by somebody else, later', async () => {
+    await register('guarded', { guards: { min_entries: 5 } })
+    const maker = await at(petra, '/imports/new?list=guarded')
+    await choose(maker.page, lines(rated('DE', 90), rated('FR', 80)))
+    await maker.page.getByLabel('Label of the new version').fill('2026-q1')
+    await maker.page.getByRole('button', { name: 'Start the import' }).click()
+    await maker.page.getByText('A guard stopped it').waitFor()
+    await maker.page.getByText('a compliance officer may import it against the guards').waitFor()
+    const place = new URL(maker.page.url()).pathname
+    await maker.close()
+
+    const { page, seen, close } = await at(clara, place)
+    await page.getByLabel('Why the file is right').fill('Only two countries are rated this year')
+    await shot(page, 'registry-override')
+    await page.getByRole('button', { name: 'Override the guards and import' }).click()
+    await page.getByText('Version 1 is published').waitFor()
+    const { json } = await w.call('GET /reference-data/datasets/guarded/versions/1', { token: clara })
+    expect(json).toMatchObject({ label: '2026-q1', entry_count: 2 })
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})

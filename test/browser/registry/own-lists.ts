@@ -1,0 +1,84 @@
+/** A list of the tenant's own, from its registration to its rollback. */
+import { describe, expect } from 'vitest'
+import { shot } from '../visitor.ts'
+import { at, choose, clara, clean, drop, heading, inBrowser, lines, petra, preview, rated, w } from './stage.ts'
+
+describe('a list of the tenant', () => {
+  inBrowser(
+    'is registered, filled from files, put in force, resolved and rolled back',
+    async () => {
+      const maker = await at(petra, '/datasets')
+      await maker.page.getByRole('button', { name: 'Register a list' }).click()
+      const dialog = maker.page.getByRole('dialog', { name: 'Register a list' })
+      await dialog.getByLabel('Title').fill('Own ratings')
+      await dialog.getByLabel('Key').fill('own-ratings')
+      await dialog.getByRole('combobox', { name: 'Type' }).fill('country-score')
+      await maker.page.getByRole('option', { name: /\(country-score\)/ }).click()
+      await dialog.getByRole('button', { name: 'Register the list' }).click()
+      await heading(maker.page, 'Own ratings').waitFor()
+
+      await maker.page.getByRole('link', { name: 'Import a version' }).click()
+      await choose(maker.page, lines(rated('DE', 90), { ...rated('FR', 80), score: 'eighty' }))
+      await preview(maker.page)
+      await maker.page.getByText('1 good, 1 rejected').waitFor()
+      await maker.page.getByRole('table', { name: 'Rejected rows' }).getByText('row 2').waitFor()
+      await shot(maker.page, 'registry-preview')
+      await maker.page.getByRole('button', { name: 'Start the import' }).click()
+      await maker.page.getByText('No version was made').waitFor()
+      await maker.page.getByRole('table', { name: 'Rejected rows' }).getByText('/score').waitFor()
+      await shot(maker.page, 'registry-rejects')
+
+      await maker.page.getByRole('link', { name: 'Import a corrected file' }).click()
+      await drop(maker.page, lines(rated('DE', 90), rated('FR', 80)))
+      await maker.page.getByRole('button', { name: 'Start the import' }).click()
+      await maker.page.getByText('Version 1 is published').waitFor()
+      expect(maker.seen).toEqual(clean)
+
+      const data = [rated('DE', 95), rated('FR', 80), rated('NO', 99)]
+      await w.call('POST /reference-data/datasets/own-ratings/versions', {
+        token: petra,
+        body: { data, label: '2026-q2' },
+      })
+
+      const checker = await at(clara, '/datasets/own-ratings')
+      const { page } = checker
+      const put = async (version: number, change: string) => {
+        await page.getByRole('button', { name: `Put in force version ${version}` }).click()
+        const asked = page.getByRole('dialog', { name: new RegExp(`Put in force: version ${version}`) })
+        await asked.getByText(change).waitFor()
+        await asked.getByLabel('Reason').fill('Approved by the committee')
+        if (version === 2) await shot(page, 'registry-put-in-force')
+        await asked.getByRole('button', { name: 'Put in force' }).click()
+        await page.getByText(`Version ${version} is in force`).waitFor()
+      }
+      await put(1, 'Nothing is in force yet')
+      await put(2, '1 changed')
+
+      const resolves = async (version: number, score: string) => {
+        await page.getByRole('link', { name: 'Resolve', exact: true }).click()
+        await page.getByLabel('Key', { exact: true }).fill('DE')
+        await page.getByRole('button', { name: 'Resolve' }).click()
+        await page.getByRole('link', { name: new RegExp(`^version ${version}`) }).waitFor()
+        await page.getByRole('region', { name: 'What it says of DE' }).getByText(score, { exact: true }).waitFor()
+        await page.goBack()
+        await page.goBack()
+        await heading(page, 'Own ratings').waitFor()
+      }
+      await resolves(2, '95')
+      await page.getByRole('button', { name: 'Roll back' }).click()
+      const back = page.getByRole('dialog', { name: 'Roll back Own ratings' })
+      await back.getByText('version 2 → version 1').waitFor()
+      await back.getByText('1 removed').waitFor()
+      await back.getByLabel('Reason').fill('The new scores were wrong')
+      await shot(page, 'registry-roll-back')
+      await back.getByRole('button', { name: 'Roll back' }).click()
+      await page.getByText('Back to version 1').waitFor()
+      await resolves(1, '90')
+      await page.getByRole('tab', { name: 'Activations' }).click()
+      await page.getByRole('table', { name: 'Activations, newest first' }).getByText('rollback version 1').waitFor()
+      expect(checker.seen).toEqual(clean)
+      await Promise.all([maker.close(), checker.close()])
+    },
+    120_000,
+  )
+})

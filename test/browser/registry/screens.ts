@@ -1,0 +1,33 @@
+/** The registry's pages on wide and narrow screens, light and dark. */
+import { describe, expect } from 'vitest'
+import { phone, shot, wide } from '../visitor.ts'
+import { at, base, clara, clean, inBrowser } from './stage.ts'
+
+describe('on any screen', () => {
+  inBrowser('pages fit, wide and narrow, light and dark', async () => {
+    const { page, seen, close } = await at(clara, '/datasets')
+    const places = {
+      entries: '/datasets/demo-sanctions?tab=entries',
+      difference: '/datasets/demo-sanctions/diff?from=1&to=3',
+      type: '/types/sanctioned-party',
+      define: '/types/new',
+    }
+    for (const [name, place] of Object.entries(places)) {
+      await page.goto(`${base}${place}`)
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      for (const [viewport, colorScheme] of [
+        [wide, 'light'],
+        [phone, 'dark'],
+      ] as const) {
+        await page.setViewportSize(viewport)
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+        await shot(page, `registry-page-${name}-${viewport.width}`)
+      }
+    }
+    expect(seen).toEqual(clean)
+    await close()
+  })
+})
