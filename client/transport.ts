@@ -20,12 +20,14 @@ export interface Sending {
   /** False for a body that can be read only once. */
   readonly repeatable?: boolean
   readonly timeout_ms?: number | null
+  /** Instead of the usual one. */
+  readonly fetch?: typeof globalThis.fetch
 }
 
 export type Transport = (make: () => Request, sending?: Sending) => Promise<Response>
 
 export function createTransport(options: TransportOptions): Transport {
-  return async (make, { repeatable = true, timeout_ms = options.timeout_ms } = {}) => {
+  return async (make, { repeatable = true, timeout_ms = options.timeout_ms, fetch = options.fetch } = {}) => {
     const key = randomId()
     const attempts = repeatable ? options.attempts : 1
     let hasForgotten = false
@@ -38,7 +40,7 @@ export function createTransport(options: TransportOptions): Transport {
       const token = await authorize(request, options.tokens)
       let pause_ms: number | null
       try {
-        const response = await sendOnce(options.fetch, request, timeout_ms)
+        const response = await sendOnce(fetch, request, timeout_ms)
         if (response.status === 401 && token !== null && repeatable && !hasForgotten && options.tokens?.forget(token)) {
           hasForgotten = true
           attempt--

@@ -805,7 +805,7 @@ export interface paths {
         put?: never;
         /**
          * Approve; with the last approval the stored request is executed
-         * @description Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`.
+         * @description Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
          *
          *     Roles: compliance_officer, tenant_admin.
          *
@@ -1014,6 +1014,28 @@ export interface paths {
          * @description Roles: compliance_officer, auditor.
          */
         get: operations["getAuditEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/as-of": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was in force at an instant, as known then: lists, matrices, rules, and who approved
+         * @description Two clocks: `at` is the instant asked about, `known_at` when it is asked from. `known_now` shows where a later statement about that instant changes the answer.
+         *
+         *     Roles: compliance_officer, auditor.
+         */
+        get: operations["listConfigurationAsOf"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2152,6 +2174,1894 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/subjects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search subjects by name, external id, type, segment, state and band, newest first
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["listSubjects"];
+        put?: never;
+        /**
+         * Make a subject, or change the one that has this external id
+         * @description Members that are absent stay as they are when the subject exists. Two requests at once for one external id give one subject. `attributes` are replaced as a whole.
+         *
+         *     Roles: analyst, service.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createSubject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The record of a subject as it stands
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getSubject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the record of a subject; the state before is kept
+         * @description `attributes` are replaced as a whole. A change that changes nothing makes no new revision.
+         *
+         *     Roles: analyst, service.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        patch: operations["updateSubject"];
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/offboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the relationship; the record then stays as it was
+         * @description Repeating it changes nothing.
+         *
+         *     Roles: analyst, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        post: operations["offboardSubject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every state of the record with who and when, or the one that stood at an instant
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["listSubjectVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that happened to a subject, newest first
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["listSubjectEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make and change many subjects from an uploaded CSV or NDJSON file
+         * @description Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x` are the attributes, as text unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or uses an external id again, is rejected, and the others are taken.
+         *
+         *     Roles: analyst, service.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startSubjectBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/bulk/{bulk_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far a file of subjects was taken in, with exact counts
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["getSubjectBulk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/bulk/{bulk_id}/rejects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows that were rejected, each with its place and the reason
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["listSubjectBulkRejects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rating in force: an override until it expires, otherwise the latest rating
+         * @description Factors, matrix and list versions stand in the evaluation that the rating names.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["getSubjectRisk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/risk-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every rating with the cause of the change, newest first
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["listSubjectRatings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{subject_id}/risk-override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a rating of your own in place of what the matrix says, until a date
+         * @description It takes the place of an earlier override.
+         *
+         *     Roles: analyst, compliance_officer.
+         *
+         *     Governed as `risk-override`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRiskOverride"];
+        /**
+         * End the override; the latest rating is in force again
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `risk-override`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteRiskOverride"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List risk matrices with their versions and the one in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrices"];
+        put?: never;
+        /**
+         * Create a matrix with a first draft
+         * @description A tenant may have its own matrix under the key of a shared one; it then goes before the shared one.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRiskMatrix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One matrix: what it is for, its versions, the one in force, and whether that still holds
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getRiskMatrix"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change title, owner, description, review cadence or what it is for
+         * @description Roles: policy_editor.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        patch: operations["updateRiskMatrix"];
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a matrix of which nothing is in force; its history stays readable
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["archiveRiskMatrix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The lists this matrix reads, with the version of each that is in force
+         * @description Of the version in force, or of the newest one while none is.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrixDependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Published versions, newest first, with state and hash
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrixVersions"];
+        put?: never;
+        /**
+         * Open a draft of the matrix: from a text, from a version, or from the one in force
+         * @description Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRiskMatrixDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A version or the draft: its definition, a plain reading of it, and its proof or findings
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getRiskMatrixVersion"];
+        /**
+         * Edit the draft; whatever is wrong with it is answered and kept from being published
+         * @description Roles: policy_editor.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        put: operations["updateRiskMatrixDraft"];
+        post?: never;
+        /**
+         * Throw the draft away
+         * @description Roles: policy_editor.
+         */
+        delete: operations["deleteRiskMatrixDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove the draft complete and make it a version; puts nothing in force
+         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version keeps what it was proved against.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["publishRiskMatrixDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two versions, factor by factor and field by field
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["diffRiskMatrixVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
+         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["validateRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide one given subject with a version or the draft of the matrix
+         * @description Answers outcome, explanation and the list versions used. Stores nothing.
+         *
+         *     Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["simulateRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["testRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/test-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Golden cases: what every version must answer before it is published or put in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrixCases"];
+        put?: never;
+        /**
+         * Add a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRiskMatrixCase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/test-cases/{case_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteRiskMatrixCase"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/activations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Timeline: which version was in force between which instants
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRiskMatrixActivations"];
+        put?: never;
+        /**
+         * Put a version in force, now or from an instant on, once it is proved against the lists of then
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["activateRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a version to be put in force; creates a change request
+         * @description Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["submitRiskMatrixVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an earlier version of the matrix in force again, in one call, with a reason
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         *
+         *     Roles: compliance_officer.
+         *
+         *     Governed as `rollback`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["rollBackRiskMatrix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/activations/{activation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a scheduled activation that has not happened yet
+         * @description Roles: compliance_officer.
+         */
+        delete: operations["deleteRiskMatrixActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/functions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tests, hit policies, words and lists that a rule may use
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleFunctions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over decision tables from DMN or GoRules as drafts of new rules
+         * @description Tables that mean exactly the same here become rules with a draft each; everything else is named with its place. Nothing is taken over approximately, and nothing is published.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["importRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rules with their versions and the one in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRules"];
+        put?: never;
+        /**
+         * Create a rule with a first draft
+         * @description A tenant may have its own rule under the key of a shared one; it then goes before the shared one.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One rule: what it is for, its versions, the one in force, and whether that still holds
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getRule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change title, owner, description, review cadence or what it is for
+         * @description Roles: policy_editor.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        patch: operations["updateRule"];
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a rule of which nothing is in force; its history stays readable
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["archiveRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The lists this rule reads, with the version of each that is in force
+         * @description Of the version in force, or of the newest one while none is.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleDependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Published versions, newest first, with state and hash
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleVersions"];
+        put?: never;
+        /**
+         * Open a draft of the rule: from a text, from a version, or from the one in force
+         * @description Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRuleDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A version or the draft: its definition, a plain reading of it, and its proof or findings
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getRuleVersion"];
+        /**
+         * Edit the draft; whatever is wrong with it is answered and kept from being published
+         * @description Roles: policy_editor.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        put: operations["updateRuleDraft"];
+        post?: never;
+        /**
+         * Throw the draft away
+         * @description Roles: policy_editor.
+         */
+        delete: operations["deleteRuleDraft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove the draft complete and make it a version; puts nothing in force
+         * @description References, bands, completeness over all inputs and golden cases are checked against the lists in force; the version keeps what it was proved against.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["publishRuleDraft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two versions, factor by factor and field by field
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["diffRuleVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a version or the draft: references, bands, completeness over all inputs, golden cases
+         * @description Each fault comes with its place and, where there is one, inputs that show it. Stores nothing.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["validateRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide one given subject with a version or the draft of the rule
+         * @description Answers outcome, explanation and the list versions used. Stores nothing.
+         *
+         *     Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["simulateRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the golden cases, or cases sent along, on a version or the draft, with a trace of each
+         * @description Roles: policy_editor, analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["testRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/test-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Golden cases: what every version must answer before it is published or put in force
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleCases"];
+        put?: never;
+        /**
+         * Add a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createRuleCase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/test-cases/{case_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a golden case
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `golden-cases`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteRuleCase"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/activations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Timeline: which version was in force between which instants
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listRuleActivations"];
+        put?: never;
+        /**
+         * Put a version in force, now or from an instant on, once it is proved against the lists of then
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["activateRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a version to be put in force; creates a change request
+         * @description Roles: policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["submitRuleVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an earlier version of the rule in force again, in one call, with a reason
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         *
+         *     Roles: compliance_officer.
+         *
+         *     Governed as `rollback`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["rollBackRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/activations/{activation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a scheduled activation that has not happened yet
+         * @description Roles: compliance_officer.
+         */
+        delete: operations["deleteRuleActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search by subject, definition, band and time, newest first
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["listEvaluations"];
+        put?: never;
+        /**
+         * Evaluate a subject, or inputs, now
+         * @description Decides with the versions in force, and keeps the outcome, its explanation and the receipt of what was consulted, together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.
+         *
+         *     Roles: analyst, service.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate without storing anything
+         * @description Roles: analyst, policy_editor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["previewEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outcome of one decision, with the versions it was made on
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["getEvaluation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/explanation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Factor contributions, rows and triggers that fired, reasons in plain words
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
+         */
+        get: operations["getEvaluationExplanation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything pinned: inputs, versions, and each entry that was read
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["getEvaluationInputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide again on exactly what was pinned: identical, or the differences
+         * @description Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was altered is named: the answer is a verdict, not an error.
+         *
+         *     Roles: compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["replayEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/reevaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide again with what is in force today, and say which version made which difference
+         * @description Roles: analyst, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["reevaluateEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change inputs or versions; also the smallest change that would alter the band
+         * @description Roles: analyst, policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["exploreEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare two evaluations field by field
+         * @description Roles: analyst, compliance_officer, auditor.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["compareEvaluations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/certificate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Signed record of the decision that verifies offline
+         * @description Verify it with: npx probity verify certificate FILE. Asked for again, it is the same.
+         *
+         *     Roles: compliance_officer, auditor.
+         */
+        get: operations["getCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/pack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything the decision rests on, in one archive for an examiner
+         * @description Document, explanation, receipt, definition, the entries that were read with their proofs, approvals, certificate and audit events, with a manifest; it says itself how each part is verified offline.
+         *
+         *     Roles: compliance_officer, auditor.
+         */
+        get: operations["getEvaluationPack"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evaluations/{evaluation_id}/override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a rating of your own in place of the outcome, with a reason and an end
+         * @description The decision itself stays as it is: what changes is the rating of its subject, until the override ends.
+         *
+         *     Roles: analyst, compliance_officer.
+         *
+         *     Governed as `risk-override`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["overrideEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * How many items, how long, and what the first of them would meet; nothing is stored
+         * @description Roles: analyst, policy_editor, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["estimateBatchEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Batches, newest first
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["listBatchEvaluations"];
+        put?: never;
+        /**
+         * Decide about an upload, a list or all subjects that fit a filter, on one receipt
+         * @description The versions in force now are pinned at once, and everything is decided on them. Each item is decided and stored, and its subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.
+         *
+         *     Roles: analyst, compliance_officer, service.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startBatchEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State, counts and versions of one batch
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["getBatchEvaluation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a batch; finished items stay
+         * @description Roles: analyst, compliance_officer.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["cancelBatchEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on after a stop or an outage, on the same receipt
+         * @description Roles: analyst, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["resumeBatchEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try the failed items again, on the same receipt, with what is known of their subjects now
+         * @description Roles: analyst, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["retryBatchItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of each item, filterable by band, state and change of rating
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["listBatchItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/items/{seq}/explanation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Why one item was decided as it was
+         * @description Decided once more on the versions the batch pinned, and given only when it is the very same decision, byte for byte.
+         *
+         *     Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["getBatchItemExplanation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Distribution over bands, migration against the ratings before, failures by kind
+         * @description Roles: analyst, compliance_officer, auditor.
+         */
+        get: operations["getBatchSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download all items as CSV or NDJSON
+         * @description Roles: analyst, compliance_officer, auditor, service.
+         */
+        get: operations["getBatchContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/{batch_id}/compare/{other_batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed between two batches, and because of which version
+         * @description Items are the same when they are about the same subject or external id. The earlier batch comes first.
+         *
+         *     Roles: compliance_officer, auditor.
+         */
+        get: operations["diffBatchEvaluations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/versions/{version}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Blast radius: try a version on past decisions before it is put in force
+         * @description The latest decision about each active subject of the last 400 days is made again, once with what is in force and once with this version in its place, so that only its effect is measured. Nothing is changed, and no subject is rated.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startDatasetImpact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/impact-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Impact runs, newest first
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listImpactRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/impact-runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Progress and result of a run, and whether it still holds
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getImpactRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/change-requests/{cr_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The impact run attached to a change request, and whether it still holds
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["getChangeRequestImpact"];
+        put?: never;
+        /**
+         * Measure what a waiting change would have done to past decisions, or measure it anew
+         * @description The change is carried out, looked at and undone, so what is measured is what approving would put in force. The run is attached to the change request, in the place of an earlier one.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startChangeRequestImpact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/versions/{version}/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a version of a matrix, or its draft, on past decisions
+         * @description The latest decision about each active subject of the last 400 days is made again, once with the version in force and once with this one, on the lists in force today. Nothing is changed, and no subject is rated.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startRiskMatrixBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/backtests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Past backtests, newest first
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listRiskMatrixBacktests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/backtests/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * From which result to which, by factor and segment, and whether it still holds
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getRiskMatrixBacktest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/versions/{version}/backtest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a version of a rule, or its draft, on past decisions
+         * @description The latest decision about each active subject of the last 400 days is made again, once with the version in force and once with this one, on the lists in force today. Nothing is changed, and no subject is rated.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startRuleBacktest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/backtests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Past backtests, newest first
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listRuleBacktests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/backtests/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * From which result to which, by factor and segment, and whether it still holds
+         * @description Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getRuleBacktest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2187,7 +4097,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -2314,7 +4224,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -2361,6 +4271,10 @@ export interface components {
             params: {
                 [key: string]: string;
             };
+            /** @description The stored query, executed as well. */
+            query: {
+                [key: string]: unknown;
+            };
             /** @description The stored request body, exactly what approving will execute. */
             body: unknown;
             content_hash: string;
@@ -2370,6 +4284,13 @@ export interface components {
             state: "open" | "approved" | "rejected" | "withdrawn";
             required_role: string;
             approvers: number;
+            /** @description Approving needs an impact run that still holds. */
+            require_impact: boolean;
+            /**
+             * Format: uuid
+             * @description The impact run made for it last.
+             */
+            impact_run_id: string | null;
             approvals: {
                 approved_by: string;
                 /** Format: date-time */
@@ -2480,6 +4401,11 @@ export interface components {
                  * @enum {string}
                  */
                 role: "compliance_officer" | "tenant_admin";
+                /**
+                 * @description Approving needs an impact run that still holds; for actions that put a version in force.
+                 * @default false
+                 */
+                require_impact: boolean;
             }[];
             /** @description Every action that can be governed. */
             actions: string[];
@@ -2597,6 +4523,94 @@ export interface components {
                 prev_hash: string;
                 hash: string;
             } | null;
+        };
+        /**
+         * AsOfItem
+         * @description `known_now` is null where nothing was said afterwards that changes the answer.
+         */
+        AsOfItem: {
+            /** @enum {string} */
+            family: "list" | "matrix" | "rule";
+            key: string;
+            title: string;
+            /** @enum {string|null} */
+            via: "tenant-own" | "tenant-pin" | "shared" | null;
+            version: number | null;
+            label: string | null;
+            content_hash: string | null;
+            activation: {
+                /** Format: uuid */
+                activation_id: string;
+                kind: string;
+                /** Format: date-time */
+                effective_from: string;
+                /** Format: date-time */
+                recorded_at: string;
+                /** @description It took effect before it was said. */
+                retroactive: boolean;
+                reason: string;
+                /** @description Who put it in force: the last approver where four eyes were needed. */
+                actor: string;
+                /** Format: uuid */
+                cr_id: string | null;
+                proposed_by: string | null;
+                approvals: {
+                    approved_by: string;
+                    /** Format: date-time */
+                    approved_at: string;
+                }[];
+            } | null;
+            overlay: {
+                version: number | null;
+                content_hash: string;
+                activation: {
+                    /** Format: uuid */
+                    activation_id: string;
+                    kind: string;
+                    /** Format: date-time */
+                    effective_from: string;
+                    /** Format: date-time */
+                    recorded_at: string;
+                    /** @description It took effect before it was said. */
+                    retroactive: boolean;
+                    reason: string;
+                    /** @description Who put it in force: the last approver where four eyes were needed. */
+                    actor: string;
+                    /** Format: uuid */
+                    cr_id: string | null;
+                    proposed_by: string | null;
+                    approvals: {
+                        approved_by: string;
+                        /** Format: date-time */
+                        approved_at: string;
+                    }[];
+                };
+            } | null;
+            /** @description What is now held to have been in force at that instant. */
+            known_now: {
+                version: number | null;
+                overlay_version: number | null;
+            } | null;
+        };
+        /** AsOfPage */
+        AsOfPage: {
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            known_at: string;
+            /** @description false: so recent that what is being committed may still belong to it. */
+            settled: boolean;
+            /** @description The last event in the chain that was recorded by `known_at`. */
+            record: {
+                seq: number;
+                hash: string;
+                /** Format: uuid */
+                event_id: string;
+                /** Format: date-time */
+                recorded_at: string;
+            } | null;
+            items: components["schemas"]["AsOfItem"][];
+            next_cursor: string | null;
         };
         /** AuditExport */
         AuditExport: {
@@ -3156,7 +5170,7 @@ export interface components {
         /** Gate */
         Gate: {
             /** @enum {string} */
-            gate: "guard" | "overlay-conflict" | "stale-base" | "frozen" | "referenced-by" | "impact";
+            gate: "guard" | "overlay-conflict" | "stale-base" | "frozen" | "referenced-by" | "proof" | "impact";
             detail: string;
             /** @description Whether an override with a reason is taken. */
             overridable: boolean;
@@ -3177,6 +5191,29 @@ export interface components {
             job_id: string | null;
             adapter_key: string;
             adapter_version: number;
+            /** Format: uuid */
+            upload_id: string | null;
+            order: {
+                /** @description As the adapter’s options schema says. */
+                options: Record<string, never>;
+                strict: boolean;
+                drop: string[];
+                hash: string[];
+                /**
+                 * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                 * @example 2026-q1
+                 */
+                label: string | null;
+                note: string | null;
+                /** @description Refuse (412) unless this is the newest version; 0 for a list without one. */
+                expected_head: number | null;
+                /** @enum {string} */
+                on_unchanged: "publish" | "skip";
+                override: {
+                    by: string;
+                    reason: string;
+                } | null;
+            } | null;
             source: {
                 file_name: string | null;
                 size_bytes: number;
@@ -3362,6 +5399,11 @@ export interface components {
             created_by: string;
             lists: {
                 /**
+                 * @description Of a definition; absent for a list.
+                 * @enum {string}
+                 */
+                family?: "matrix" | "rule";
+                /**
                  * @description Name of the list.
                  * @example jurisdiction-risk
                  */
@@ -3373,6 +5415,8 @@ export interface components {
                 type_version: number;
                 overlay_version: number | null;
                 overlay_hash: string | null;
+                /** @description What the list allowed the overlay to do. */
+                overlay_policy?: string;
             }[];
         };
         /** LookupResult */
@@ -3393,8 +5437,11 @@ export interface components {
          */
         OverlayConflict: {
             key: string;
-            /** @enum {string} */
-            kind: "changed-under-patch" | "removed" | "redundant" | "policy-violating";
+            /**
+             * @description invalid: on the shared entry as it is now, the change gives an entry the type does not take.
+             * @enum {string}
+             */
+            kind: "changed-under-patch" | "removed" | "redundant" | "policy-violating" | "invalid";
             detail: string;
             /** @description Described by the type. */
             base: Record<string, never> | null;
@@ -3506,6 +5553,1838 @@ export interface components {
             prev_hash: string;
             hash: string;
         };
+        /** RatedSubject */
+        RatedSubject: {
+            /** Format: uuid */
+            subject_id: string;
+            /** @enum {string} */
+            subject_type: "person" | "company" | "other";
+            /** @description What your own systems call the subject; unique when given. */
+            external_id: string | null;
+            name: string;
+            /** @description Customer segment, for figures by segment. */
+            segment: string | null;
+            /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+            attributes: Record<string, never>;
+            /** @enum {string} */
+            state: "active" | "offboarded";
+            /** Format: date-time */
+            offboarded_at: string | null;
+            offboard_reason: string | null;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            /** @description Of the rating in force; null when never rated. */
+            band: string | null;
+        };
+        /** UpsertedSubject */
+        UpsertedSubject: {
+            /** Format: uuid */
+            subject_id: string;
+            /** @enum {string} */
+            subject_type: "person" | "company" | "other";
+            /** @description What your own systems call the subject; unique when given. */
+            external_id: string | null;
+            name: string;
+            /** @description Customer segment, for figures by segment. */
+            segment: string | null;
+            /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+            attributes: Record<string, never>;
+            /** @enum {string} */
+            state: "active" | "offboarded";
+            /** Format: date-time */
+            offboarded_at: string | null;
+            offboard_reason: string | null;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            /** @description false: a subject with this external id was there already. */
+            created: boolean;
+        };
+        /** Subject */
+        Subject: {
+            /** Format: uuid */
+            subject_id: string;
+            /** @enum {string} */
+            subject_type: "person" | "company" | "other";
+            /** @description What your own systems call the subject; unique when given. */
+            external_id: string | null;
+            name: string;
+            /** @description Customer segment, for figures by segment. */
+            segment: string | null;
+            /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+            attributes: Record<string, never>;
+            /** @enum {string} */
+            state: "active" | "offboarded";
+            /** Format: date-time */
+            offboarded_at: string | null;
+            offboard_reason: string | null;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+        };
+        /** SubjectVersion */
+        SubjectVersion: {
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** @enum {string} */
+            subject_type: "person" | "company" | "other";
+            /** @description What your own systems call the subject; unique when given. */
+            external_id: string | null;
+            name: string;
+            /** @description Customer segment, for figures by segment. */
+            segment: string | null;
+            /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+            attributes: Record<string, never>;
+            /** @enum {string} */
+            state: "active" | "offboarded";
+            /** Format: date-time */
+            offboarded_at: string | null;
+            offboard_reason: string | null;
+            /** Format: date-time */
+            recorded_from: string;
+            /**
+             * Format: date-time
+             * @description null: the record as it stands.
+             */
+            recorded_until: string | null;
+            changed_by: string;
+        };
+        /** SubjectEvent */
+        SubjectEvent: {
+            event_id: string;
+            /** @enum {string} */
+            kind: "created" | "changed" | "offboarded" | "rated" | "overridden" | "override-ended";
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number | null;
+            /** @description Members of the record that changed. */
+            members: string[];
+            /** Format: uuid */
+            rating_id: string | null;
+            band: string | null;
+            reason: string | null;
+        };
+        /** SubjectBulk */
+        SubjectBulk: {
+            /** Format: uuid */
+            bulk_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            format: "csv" | "ndjson";
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            source: {
+                file_name: string | null;
+                size_bytes: number;
+                sha256: string | null;
+            };
+            progress: {
+                done: number;
+                total: number | null;
+                unit: string | null;
+            };
+            /** @description Exact, and always complete: what was made, changed, left and rejected adds up to the rows. A row may have several faults. */
+            counts: {
+                rows: number;
+                created: number;
+                changed: number;
+                unchanged: number;
+                rejected: number;
+                faults: number;
+            };
+            problem: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        /** SubjectBulkRejectPage */
+        SubjectBulkRejectPage: {
+            items: {
+                seq: number;
+                code: string;
+                /** @description The member concerned; empty for the whole row. */
+                pointer: string;
+                at: {
+                    row: number;
+                    line?: number;
+                    column?: string;
+                    file?: string;
+                };
+                excerpt: string | null;
+                message: string;
+            }[];
+            /** @description All of them. */
+            faults: number;
+            /** @description Fewer are kept than there were. */
+            truncated: boolean;
+            next_cursor: string | null;
+        };
+        /** Rating */
+        Rating: {
+            /** Format: uuid */
+            rating_id: string;
+            /** Format: uuid */
+            subject_id: string;
+            /** @enum {string} */
+            cause: "evaluation" | "batch" | "override" | "override-ended";
+            /** @description null: an override ended and nothing had been rated. */
+            band: string | null;
+            score_bps: number | null;
+            matrix_key: string | null;
+            matrix_version: number | null;
+            /**
+             * Format: uuid
+             * @description The decision with its factors and the list versions behind it.
+             */
+            evaluation_id: string | null;
+            /** Format: uuid */
+            batch_id: string | null;
+            /** Format: date-time */
+            valid_at: string;
+            /** Format: date-time */
+            recorded_at: string;
+            actor: string;
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When an override ends by itself.
+             */
+            expires_at: string | null;
+        };
+        /** SubjectRisk */
+        SubjectRisk: {
+            /** Format: uuid */
+            subject_id: string;
+            /** @description In force now; null when never rated. */
+            band: string | null;
+            /**
+             * @description Which of the two is in force.
+             * @enum {string}
+             */
+            source: "override" | "rating" | "none";
+            override: components["schemas"]["Rating"] | null;
+            rating: components["schemas"]["Rating"] | null;
+        };
+        /** RiskMatrixItem */
+        RiskMatrixItem: {
+            /**
+             * @description Name of the matrix.
+             * @example customer-risk-person
+             */
+            matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            title: string;
+            description: string | null;
+            /** @description Who answers for it. */
+            owner: string | null;
+            review_every_days: number | null;
+            stale_after_days: number | null;
+            /** @description Whom it is meant for; nothing is decided by it. */
+            subject_types: string[];
+            /** @description For which products. */
+            products: string[];
+            /** @description Which typologies it covers. */
+            typologies: string[];
+            /** @enum {string} */
+            state: "live" | "archived";
+            head_version: number;
+            active: {
+                version: number;
+                /** @enum {string} */
+                via: "tenant-own" | "tenant-pin" | "shared";
+                content_hash: string;
+                /** Format: date-time */
+                effective_from: string;
+                overlay_version: number | null;
+            } | null;
+            pending: {
+                version: number | null;
+                /** Format: date-time */
+                effective_from: string;
+                reason: string;
+            }[];
+            /** @description The newest fifty. */
+            versions: components["schemas"]["VersionSummary"][];
+            versions_total: number;
+            draft: {
+                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                revision: number;
+                based_on: number | null;
+                /** Format: date-time */
+                updated_at: string;
+                updated_by: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Since when the version in force is older than the limit.
+             */
+            stale_since: string | null;
+            /** Format: date-time */
+            review_due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+        };
+        /** Finding */
+        Finding: {
+            code: string;
+            /** @description JSON Pointer into the definition or the inputs; empty for the whole. */
+            pointer: string;
+            message: string;
+            /** @enum {string} */
+            severity: "error" | "warning";
+            /** @description Inputs that show the fault. */
+            example?: Record<string, never>;
+        };
+        /** RiskMatrix */
+        RiskMatrix: {
+            /**
+             * @description Name of the matrix.
+             * @example customer-risk-person
+             */
+            matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            title: string;
+            description: string | null;
+            /** @description Who answers for it. */
+            owner: string | null;
+            review_every_days: number | null;
+            stale_after_days: number | null;
+            /** @description Whom it is meant for; nothing is decided by it. */
+            subject_types: string[];
+            /** @description For which products. */
+            products: string[];
+            /** @description Which typologies it covers. */
+            typologies: string[];
+            /** @enum {string} */
+            state: "live" | "archived";
+            head_version: number;
+            active: {
+                version: number;
+                /** @enum {string} */
+                via: "tenant-own" | "tenant-pin" | "shared";
+                content_hash: string;
+                /** Format: date-time */
+                effective_from: string;
+                overlay_version: number | null;
+            } | null;
+            pending: {
+                version: number | null;
+                /** Format: date-time */
+                effective_from: string;
+                reason: string;
+            }[];
+            /** @description The newest fifty. */
+            versions: components["schemas"]["VersionSummary"][];
+            versions_total: number;
+            draft: {
+                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                revision: number;
+                based_on: number | null;
+                /** Format: date-time */
+                updated_at: string;
+                updated_by: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Since when the version in force is older than the limit.
+             */
+            stale_since: string | null;
+            /** Format: date-time */
+            review_due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** @description What no longer holds of the version in force, now that its lists are as they are. */
+            attention: components["schemas"]["Finding"][];
+        };
+        /** ListVersion */
+        ListVersion: {
+            list_key: string;
+            /** @enum {string} */
+            via: "tenant-own" | "tenant-pin" | "shared";
+            version: number;
+            content_hash: string;
+            overlay_version: number | null;
+            overlay_hash: string | null;
+        };
+        /** RiskMatrixDependencies */
+        RiskMatrixDependencies: {
+            matrix_key: string;
+            version: number | null;
+            items: {
+                list_key: string;
+                in_force: components["schemas"]["ListVersion"];
+                /** @description Where in the definition it is read. */
+                read_at: {
+                    pointer: string;
+                    key: string | null;
+                    field: string | null;
+                }[];
+            }[];
+        };
+        /** RiskMatrixVersion */
+        RiskMatrixVersion: {
+            matrix_key: string;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            /** @enum {string} */
+            state: "published" | "deprecated" | "withdrawn";
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            /** @description Whether it differs from the version before it. */
+            content_changed: boolean;
+            entry_count: number;
+            data_bytes: number;
+            /** @enum {string} */
+            origin: "import" | "inline" | "seed" | "overlay" | "rebase";
+            difference: components["schemas"]["DifferenceCounts"];
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** RiskMatrixText */
+        RiskMatrixText: {
+            matrix_key: string;
+            /** @enum {string} */
+            state: "draft" | "published" | "deprecated" | "withdrawn";
+            version: number | null;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            content_hash: string | null;
+            note: string | null;
+            based_on: number | null;
+            /** @description The matrix as it is written. */
+            definition: Record<string, never>;
+            /** @description What it says, in plain words. */
+            reading: string[];
+            /** @description What it was proved against when it was published. */
+            proof: Record<string, never> | null;
+            /** @description Of a draft. */
+            findings: components["schemas"]["Finding"][] | null;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** RiskMatrixDifference */
+        RiskMatrixDifference: {
+            matrix_key: string;
+            from: number;
+            to: number;
+            from_hash: string;
+            to_hash: string;
+            summary: {
+                added: number;
+                removed: number;
+                changed: number;
+                fields: {
+                    pointer: string;
+                    changed: number;
+                }[];
+                /** @description False when there were too many differences to look at each field. */
+                exact: boolean;
+            } | null;
+            items: {
+                /** @enum {string} */
+                op: "added" | "removed" | "changed";
+                key: string;
+                /** @description Described by the type. */
+                before: Record<string, never> | null;
+                /** @description Described by the type. */
+                after: Record<string, never> | null;
+                changes: {
+                    pointer: string;
+                    /** @description Absent when added. */
+                    before?: unknown;
+                    /** @description Absent when removed. */
+                    after?: unknown;
+                }[];
+                patch?: {
+                    /** @enum {string} */
+                    op: "add" | "remove" | "replace";
+                    path: string;
+                    value?: unknown;
+                }[];
+            }[];
+            next_cursor: string | null;
+        };
+        /** DefinitionVerdict */
+        DefinitionVerdict: {
+            /** @description No finding is an error: it could be published. */
+            valid: boolean;
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            /** @description What it was proved against. */
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** Simulation */
+        Simulation: {
+            /** @description False: something is missing or wrong, and findings say what. */
+            decided: boolean;
+            /** @description Band, score and reason codes, or hit and outputs. */
+            outcome: Record<string, never> | null;
+            /** @description Each factor, trigger and row that had a part in it, with reasons. */
+            explanation: Record<string, never> | null;
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** TestReport */
+        TestReport: {
+            passed: number;
+            failed: number;
+            results: {
+                name: string;
+                passed: boolean;
+                differences: string[];
+                /** @description False: something is missing or wrong, and findings say what. */
+                decided: boolean;
+                /** @description Band, score and reason codes, or hit and outputs. */
+                outcome: Record<string, never> | null;
+                /** @description Each factor, trigger and row that had a part in it, with reasons. */
+                explanation: Record<string, never> | null;
+                /** @description Everything to be said of the definition. */
+                findings: components["schemas"]["Finding"][];
+            }[];
+            /** @description Everything to be said of the definition. */
+            findings: components["schemas"]["Finding"][];
+            lists: components["schemas"]["ListVersion"][];
+        };
+        /** GoldenCase */
+        GoldenCase: {
+            /** Format: uuid */
+            case_id: string;
+            name: string;
+            /** @description By the names the definition declares. */
+            inputs: Record<string, never>;
+            /** @description What the decision must be; what is not named may be anything. */
+            expected: {
+                band?: string;
+                score_bps?: number;
+                hit?: boolean;
+                reason_codes?: string[];
+            };
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** RiskMatrixActivation */
+        RiskMatrixActivation: {
+            matrix_key: string;
+            /** Format: uuid */
+            activation_id: string;
+            /** @enum {string} */
+            layer: "base" | "overlay";
+            /** @description Gapless per list: the order in which they were made. */
+            seq: number;
+            /** @enum {string} */
+            kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
+            version: number | null;
+            /** Format: date-time */
+            effective_from: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            recorded_at: string;
+            /** @description It takes effect before it was said. */
+            retroactive: boolean;
+            reason: string;
+            actor: string;
+            /** Format: uuid */
+            cr_id: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
+            revoke_reason: string | null;
+            prev_hash: string;
+            hash: string;
+        };
+        /** RiskMatrixTimeline */
+        RiskMatrixTimeline: {
+            items: components["schemas"]["RiskMatrixActivation"][];
+            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            in_force: {
+                version: number | null;
+                /** Format: date-time */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description Null: until further notice.
+                 */
+                until: string | null;
+                /** Format: uuid */
+                activation_id: string;
+            }[];
+            next_cursor: string | null;
+        };
+        /** RiskMatrixRollback */
+        RiskMatrixRollback: {
+            activation: components["schemas"]["RiskMatrixActivation"];
+            revoked: components["schemas"]["RiskMatrixActivation"][];
+        };
+        /** RuleFunctions */
+        RuleFunctions: {
+            tests: {
+                form: string;
+                /** @description As it is written in a cell. */
+                example: string;
+                meaning: string;
+                input_types: string[];
+            }[];
+            hit_policies: {
+                hit_policy: string;
+                meaning: string;
+            }[];
+            /** @description What sentences may name in braces, beside the names of inputs. */
+            words: {
+                word: string;
+                meaning: string;
+            }[];
+            /** @description Lists that a test may ask, by key; the first two hundred. */
+            lists: {
+                list_key: string;
+                title: string;
+            }[];
+        };
+        /** RuleImport */
+        RuleImport: {
+            /** @description Rules that were made, each with a draft; nothing is published or put in force. */
+            items: {
+                rule_key: string;
+                /** @description As the file calls it. */
+                name: string;
+                /** @description Where in the file it stands. */
+                place: string;
+                /** @description Everything to be said of the definition. */
+                findings: components["schemas"]["Finding"][];
+            }[];
+            /** @description What of the file was left out, and why; the pointer is the place in the file. */
+            findings: {
+                code: string;
+                pointer: string;
+                message: string;
+                /** @enum {string} */
+                severity: "error" | "warning";
+                example?: Record<string, never> | null;
+            }[];
+        };
+        /** RuleItem */
+        RuleItem: {
+            /**
+             * @description Name of the rule.
+             * @example cash-structuring
+             */
+            rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            title: string;
+            description: string | null;
+            /** @description Who answers for it. */
+            owner: string | null;
+            review_every_days: number | null;
+            stale_after_days: number | null;
+            /** @description Whom it is meant for; nothing is decided by it. */
+            subject_types: string[];
+            /** @description For which products. */
+            products: string[];
+            /** @description Which typologies it covers. */
+            typologies: string[];
+            /** @enum {string} */
+            state: "live" | "archived";
+            head_version: number;
+            active: {
+                version: number;
+                /** @enum {string} */
+                via: "tenant-own" | "tenant-pin" | "shared";
+                content_hash: string;
+                /** Format: date-time */
+                effective_from: string;
+                overlay_version: number | null;
+            } | null;
+            pending: {
+                version: number | null;
+                /** Format: date-time */
+                effective_from: string;
+                reason: string;
+            }[];
+            /** @description The newest fifty. */
+            versions: components["schemas"]["VersionSummary"][];
+            versions_total: number;
+            draft: {
+                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                revision: number;
+                based_on: number | null;
+                /** Format: date-time */
+                updated_at: string;
+                updated_by: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Since when the version in force is older than the limit.
+             */
+            stale_since: string | null;
+            /** Format: date-time */
+            review_due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+        };
+        /** Rule */
+        Rule: {
+            /**
+             * @description Name of the rule.
+             * @example cash-structuring
+             */
+            rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
+            title: string;
+            description: string | null;
+            /** @description Who answers for it. */
+            owner: string | null;
+            review_every_days: number | null;
+            stale_after_days: number | null;
+            /** @description Whom it is meant for; nothing is decided by it. */
+            subject_types: string[];
+            /** @description For which products. */
+            products: string[];
+            /** @description Which typologies it covers. */
+            typologies: string[];
+            /** @enum {string} */
+            state: "live" | "archived";
+            head_version: number;
+            active: {
+                version: number;
+                /** @enum {string} */
+                via: "tenant-own" | "tenant-pin" | "shared";
+                content_hash: string;
+                /** Format: date-time */
+                effective_from: string;
+                overlay_version: number | null;
+            } | null;
+            pending: {
+                version: number | null;
+                /** Format: date-time */
+                effective_from: string;
+                reason: string;
+            }[];
+            /** @description The newest fifty. */
+            versions: components["schemas"]["VersionSummary"][];
+            versions_total: number;
+            draft: {
+                /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+                revision: number;
+                based_on: number | null;
+                /** Format: date-time */
+                updated_at: string;
+                updated_by: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Since when the version in force is older than the limit.
+             */
+            stale_since: string | null;
+            /** Format: date-time */
+            review_due_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** @description What no longer holds of the version in force, now that its lists are as they are. */
+            attention: components["schemas"]["Finding"][];
+        };
+        /** RuleDependencies */
+        RuleDependencies: {
+            rule_key: string;
+            version: number | null;
+            items: {
+                list_key: string;
+                in_force: components["schemas"]["ListVersion"];
+                /** @description Where in the definition it is read. */
+                read_at: {
+                    pointer: string;
+                    key: string | null;
+                    field: string | null;
+                }[];
+            }[];
+        };
+        /** RuleVersion */
+        RuleVersion: {
+            rule_key: string;
+            version: number;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            /** @enum {string} */
+            state: "published" | "deprecated" | "withdrawn";
+            type_key: string;
+            type_version: number;
+            content_hash: string;
+            /** @description Whether it differs from the version before it. */
+            content_changed: boolean;
+            entry_count: number;
+            data_bytes: number;
+            /** @enum {string} */
+            origin: "import" | "inline" | "seed" | "overlay" | "rebase";
+            difference: components["schemas"]["DifferenceCounts"];
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** RuleText */
+        RuleText: {
+            rule_key: string;
+            /** @enum {string} */
+            state: "draft" | "published" | "deprecated" | "withdrawn";
+            version: number | null;
+            /**
+             * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+             * @example 2026-q1
+             */
+            label: string | null;
+            content_hash: string | null;
+            note: string | null;
+            based_on: number | null;
+            /** @description The rule as it is written. */
+            definition: Record<string, never>;
+            /** @description What it says, in plain words. */
+            reading: string[];
+            /** @description What it was proved against when it was published. */
+            proof: Record<string, never> | null;
+            /** @description Of a draft. */
+            findings: components["schemas"]["Finding"][] | null;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** RuleDifference */
+        RuleDifference: {
+            rule_key: string;
+            from: number;
+            to: number;
+            from_hash: string;
+            to_hash: string;
+            summary: {
+                added: number;
+                removed: number;
+                changed: number;
+                fields: {
+                    pointer: string;
+                    changed: number;
+                }[];
+                /** @description False when there were too many differences to look at each field. */
+                exact: boolean;
+            } | null;
+            items: {
+                /** @enum {string} */
+                op: "added" | "removed" | "changed";
+                key: string;
+                /** @description Described by the type. */
+                before: Record<string, never> | null;
+                /** @description Described by the type. */
+                after: Record<string, never> | null;
+                changes: {
+                    pointer: string;
+                    /** @description Absent when added. */
+                    before?: unknown;
+                    /** @description Absent when removed. */
+                    after?: unknown;
+                }[];
+                patch?: {
+                    /** @enum {string} */
+                    op: "add" | "remove" | "replace";
+                    path: string;
+                    value?: unknown;
+                }[];
+            }[];
+            next_cursor: string | null;
+        };
+        /** RuleActivation */
+        RuleActivation: {
+            rule_key: string;
+            /** Format: uuid */
+            activation_id: string;
+            /** @enum {string} */
+            layer: "base" | "overlay";
+            /** @description Gapless per list: the order in which they were made. */
+            seq: number;
+            /** @enum {string} */
+            kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
+            version: number | null;
+            /** Format: date-time */
+            effective_from: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            recorded_at: string;
+            /** @description It takes effect before it was said. */
+            retroactive: boolean;
+            reason: string;
+            actor: string;
+            /** Format: uuid */
+            cr_id: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            revoked_by: string | null;
+            revoke_reason: string | null;
+            prev_hash: string;
+            hash: string;
+        };
+        /** RuleTimeline */
+        RuleTimeline: {
+            items: components["schemas"]["RuleActivation"][];
+            /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
+            in_force: {
+                version: number | null;
+                /** Format: date-time */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description Null: until further notice.
+                 */
+                until: string | null;
+                /** Format: uuid */
+                activation_id: string;
+            }[];
+            next_cursor: string | null;
+        };
+        /** RuleRollback */
+        RuleRollback: {
+            activation: components["schemas"]["RuleActivation"];
+            revoked: components["schemas"]["RuleActivation"][];
+        };
+        /** EvaluationOutcome */
+        EvaluationOutcome: {
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            /**
+             * @description A band of the matrix, as its list of bands names it.
+             * @example high
+             */
+            band: string | null;
+            /** @description What the score alone gives, before triggers. */
+            scored_band: string | null;
+            /** @description In basis points. */
+            score_bps: number | null;
+            /** @description Of a rule: whether it holds. */
+            hit: boolean | null;
+            /** @description Of a rule: what its rows gave. */
+            outputs: Record<string, never> | null;
+            required_actions: string[];
+            reason_codes: string[];
+        };
+        /** PinnedDefinition */
+        PinnedDefinition: {
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            key: string;
+            version: number;
+            content_hash: string;
+        };
+        /** PinnedVersion */
+        PinnedVersion: {
+            list_key: string;
+            /** @description Why this version: tenant-own, tenant-pin or shared. */
+            via: string;
+            version: number;
+            content_hash: string;
+            overlay_version: number | null;
+            overlay_hash: string | null;
+        };
+        /** EvaluationReceipt */
+        EvaluationReceipt: {
+            /** Format: uuid */
+            receipt_id: string;
+            manifest_hash: string;
+            /** Format: date-time */
+            valid_at: string;
+            /** Format: date-time */
+            known_at: string;
+        };
+        /** FactorExplanation */
+        FactorExplanation: {
+            key: string;
+            title: string;
+            /** @description In basis points. */
+            score_bps: number;
+            /** @description In basis points. */
+            weight_bps: number | null;
+            /** @description Exact, with four decimals. */
+            contribution_bps: string;
+            reason: string;
+            reason_code: string | null;
+            /** @description The inputs it read, with their values. */
+            read: Record<string, never>;
+            found?: {
+                list_key: string;
+                key: string;
+                field: string | null;
+                /** @description What the list said. */
+                value: unknown;
+            }[];
+            /** @description The rows of its table that fired. */
+            rows?: string[];
+            /** @description The list had no such key, and the stated default was used. */
+            defaulted?: boolean;
+        };
+        /** EvaluationExplanation */
+        EvaluationExplanation: {
+            inputs: {
+                name: string;
+                /** @description As it was decided on. */
+                value: unknown;
+                /** @description It was not given, and the declared default was used. */
+                defaulted: boolean;
+            }[];
+            factors: components["schemas"]["FactorExplanation"][];
+            triggers: {
+                key: string;
+                title: string;
+                floor_band: string | null;
+                required_actions: string[];
+                reason: string;
+                reason_code: string;
+            }[];
+            /** @description Of a rule: the rows that fired. */
+            rows: {
+                key: string;
+                reason: string | null;
+                reason_code: string | null;
+            }[];
+            /** @description The whole decision in sentences. */
+            summary: string[];
+        };
+        /** EvaluationWithReasons */
+        EvaluationWithReasons: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            definition_key: string;
+            definition_version: number;
+            /** Format: uuid */
+            subject_id: string | null;
+            /** Format: date-time */
+            valid_at: string;
+            /**
+             * @description A band of the matrix, as its list of bands names it.
+             * @example high
+             */
+            band: string | null;
+            /** @description In basis points. */
+            score_bps: number | null;
+            hit: boolean | null;
+            reason_codes: string[];
+            required_actions: string[];
+            engine: number;
+            document_hash: string;
+            /** Format: date-time */
+            decided_at: string;
+            created_by: string;
+            outcome: components["schemas"]["EvaluationOutcome"];
+            definition: components["schemas"]["PinnedDefinition"];
+            lists: components["schemas"]["PinnedVersion"][];
+            receipt: components["schemas"]["EvaluationReceipt"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+        };
+        /** EvaluationPreview */
+        EvaluationPreview: {
+            /**
+             * Format: date-time
+             * @description Null: now.
+             */
+            valid_at: string | null;
+            engine: number;
+            outcome: components["schemas"]["EvaluationOutcome"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+            definition: components["schemas"]["PinnedDefinition"];
+            lists: components["schemas"]["PinnedVersion"][];
+            document_hash: string;
+        };
+        /** EvaluationItem */
+        EvaluationItem: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            definition_key: string;
+            definition_version: number;
+            /** Format: uuid */
+            subject_id: string | null;
+            /** Format: date-time */
+            valid_at: string;
+            /**
+             * @description A band of the matrix, as its list of bands names it.
+             * @example high
+             */
+            band: string | null;
+            /** @description In basis points. */
+            score_bps: number | null;
+            hit: boolean | null;
+            reason_codes: string[];
+            required_actions: string[];
+            engine: number;
+            document_hash: string;
+            /** Format: date-time */
+            decided_at: string;
+            created_by: string;
+            /** @description False: the record was altered behind the service’s back. */
+            intact: boolean;
+        };
+        /** Evaluation */
+        Evaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            definition_key: string;
+            definition_version: number;
+            /** Format: uuid */
+            subject_id: string | null;
+            /** Format: date-time */
+            valid_at: string;
+            /**
+             * @description A band of the matrix, as its list of bands names it.
+             * @example high
+             */
+            band: string | null;
+            /** @description In basis points. */
+            score_bps: number | null;
+            hit: boolean | null;
+            reason_codes: string[];
+            required_actions: string[];
+            engine: number;
+            document_hash: string;
+            /** Format: date-time */
+            decided_at: string;
+            created_by: string;
+            outcome: components["schemas"]["EvaluationOutcome"];
+            definition: components["schemas"]["PinnedDefinition"];
+            lists: components["schemas"]["PinnedVersion"][];
+            receipt: components["schemas"]["EvaluationReceipt"];
+        };
+        /** ExplanationOfEvaluation */
+        ExplanationOfEvaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            outcome: components["schemas"]["EvaluationOutcome"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+        };
+        /** InputsOfEvaluation */
+        InputsOfEvaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /** @description As they were given, subject and request together. */
+            inputs: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description As asked for; null: the instant of deciding.
+             */
+            valid_at: string | null;
+            engine: number;
+            definition: components["schemas"]["PinnedDefinition"];
+            lists: components["schemas"]["PinnedVersion"][];
+            /** @description Everything that was read from lists, with the hash of the entry that proves it. */
+            used: {
+                list_key: string;
+                key: string;
+                /** @description Null: asked was whether the key is on the list. */
+                field: string | null;
+                /** @description What the list said. */
+                value: unknown;
+                /** @description Of the entry; null where the key is not on the list. */
+                hash: string | null;
+            }[];
+            receipt: components["schemas"]["EvaluationReceipt"];
+            document_hash: string;
+        };
+        /** Replay */
+        Replay: {
+            /** Format: uuid */
+            evaluation_id: string;
+            /**
+             * @description identical: the same document, byte for byte. different: the stored record is intact, but recomputing gives another. tampered: the record, its receipt or what it pins was altered.
+             * @enum {string}
+             */
+            verdict: "identical" | "different" | "tampered";
+            /** @description What was altered, or why it could not be recomputed. */
+            faults: string[];
+            /** @description Stored before, recomputed after. */
+            differences: {
+                /** @description JSON Pointer into the decision document. */
+                pointer: string;
+                /** @description Absent when there was none. */
+                before?: unknown;
+                /** @description Absent when there is none. */
+                after?: unknown;
+            }[];
+            engine: number;
+            /** @description As stored. */
+            document_hash: string;
+            recomputed_hash: string | null;
+        };
+        /** DecisionFault */
+        DecisionFault: {
+            code: string;
+            /** @description JSON Pointer into the inputs or into the definition. */
+            pointer: string;
+            message: string;
+        };
+        /** EvaluationAttempt */
+        EvaluationAttempt: {
+            outcome: components["schemas"]["EvaluationOutcome"];
+            /** @description Why nothing could be decided; empty otherwise. */
+            findings: components["schemas"]["DecisionFault"][];
+        };
+        /** VersionSwitch */
+        VersionSwitch: {
+            /** @enum {string} */
+            family: "matrix" | "rule" | "list" | "engine";
+            key: string;
+            from_version: number | null;
+            to_version: number | null;
+            from_overlay: number | null;
+            to_overlay: number | null;
+            /**
+             * @description Switched alone, this change gives today’s outcome (whole) or another one (part); joint: it has a part in it only together with others; none: it makes no difference.
+             * @enum {string}
+             */
+            effect: "whole" | "part" | "joint" | "none";
+            alone: components["schemas"]["EvaluationAttempt"];
+            /** @description What this change alone alters in the outcome. */
+            changes: {
+                /** @description JSON Pointer into the decision document. */
+                pointer: string;
+                /** @description Absent when there was none. */
+                before?: unknown;
+                /** @description Absent when there is none. */
+                after?: unknown;
+            }[];
+        };
+        /** Reevaluation */
+        Reevaluation: {
+            /** Format: uuid */
+            evaluation_id: string;
+            same_outcome: boolean;
+            before: components["schemas"]["EvaluationOutcome"];
+            after: components["schemas"]["EvaluationAttempt"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+            /** @description Between the stored outcome and today’s. */
+            changes: {
+                /** @description JSON Pointer into the decision document. */
+                pointer: string;
+                /** @description Absent when there was none. */
+                before?: unknown;
+                /** @description Absent when there is none. */
+                after?: unknown;
+            }[];
+            /** @description Everything that has another version today, and what it contributes. */
+            switches: components["schemas"]["VersionSwitch"][];
+        };
+        /** SmallestChange */
+        SmallestChange: {
+            /** @description All with the same, smallest number of inputs, nearest values first; empty when none was found. */
+            changes: {
+                changed: {
+                    name: string;
+                    /** @description Absent when it was not given. */
+                    from?: unknown;
+                    /** @description What it would have to be. */
+                    to: unknown;
+                }[];
+                /** @description The band they lead to; for a rule hit or no hit. */
+                result: string;
+            }[];
+            /** @description The space that was searched. */
+            searched: {
+                inputs: string[];
+                /** @description Left as they are: their values cannot be gone through. */
+                not_searched: string[];
+                candidates: number;
+                decisions: number;
+                /** @description How many inputs were changed at once; 0: nothing could be tried. */
+                together: number;
+                /** @description Something was left untried for its number. */
+                truncated: boolean;
+            };
+        } | null;
+        /** WhatIf */
+        WhatIf: {
+            /** Format: uuid */
+            evaluation_id: string;
+            before: components["schemas"]["EvaluationOutcome"];
+            after: components["schemas"]["EvaluationAttempt"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+            changes: {
+                /** @description JSON Pointer into the decision document. */
+                pointer: string;
+                /** @description Absent when there was none. */
+                before?: unknown;
+                /** @description Absent when there is none. */
+                after?: unknown;
+            }[];
+            search: components["schemas"]["SmallestChange"];
+        };
+        /** EvaluationComparison */
+        EvaluationComparison: {
+            before: components["schemas"]["Evaluation"];
+            after: components["schemas"]["Evaluation"];
+            same_outcome: boolean;
+            same_inputs: boolean;
+            same_versions: boolean;
+            /** @description Field by field, over the whole documents. */
+            changes: {
+                /** @description JSON Pointer into the decision document. */
+                pointer: string;
+                /** @description Absent when there was none. */
+                before?: unknown;
+                /** @description Absent when there is none. */
+                after?: unknown;
+            }[];
+        };
+        /** Certificate */
+        Certificate: {
+            format: string;
+            /** Format: uuid */
+            tenant_id: string;
+            /** Format: uuid */
+            evaluation_id: string;
+            /** Format: uuid */
+            subject_id: string | null;
+            /** Format: date-time */
+            decided_at: string;
+            decided_by: string;
+            /** Format: uuid */
+            receipt_id: string;
+            receipt_hash: string;
+            /** @description The decision document; its canonical JSON text has document_hash. */
+            document: Record<string, never>;
+            document_hash: string;
+            key_id: string;
+            public_key: string;
+            earlier_keys: {
+                key_id: string;
+                public_key: string;
+                succession: string;
+            }[];
+            /** @description Ed25519 over the canonical JSON of all other members. */
+            signature: string;
+        };
+        /** BatchEstimate */
+        BatchEstimate: {
+            items: number;
+            /** @description false: a large file was read in part only, or there are more subjects. */
+            is_exact: boolean;
+            /** @description By the rate this release is measured at; a busy machine takes longer. */
+            seconds: number;
+            /** @description Matrices and rules call no provider. */
+            provider_calls: number;
+            missing_credentials: string[];
+            definition_version: number;
+            /** @description The first items, decided on what is in force now; nothing of it is kept. */
+            tried: {
+                items: number;
+                failed: number;
+                failures: {
+                    code: string;
+                    count: number;
+                    message: string;
+                }[];
+            };
+        };
+        /** BatchEvaluation */
+        BatchEvaluation: {
+            /** Format: uuid */
+            batch_id: string;
+            /**
+             * Format: uuid
+             * @description The job that works on it, or did last.
+             */
+            job_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            definition_key: string;
+            definition_version: number;
+            engine: number;
+            /**
+             * Format: uuid
+             * @description Everything in this batch was decided on it.
+             */
+            receipt_id: string;
+            /** Format: date-time */
+            valid_at: string;
+            /** Format: date-time */
+            known_at: string;
+            source: {
+                /** @enum {string} */
+                kind: "upload" | "items" | "filter";
+                /** Format: uuid */
+                upload_id: string | null;
+                file_name: string | null;
+                sha256: string | null;
+                filter: {
+                    /** @enum {string} */
+                    subject_type?: "person" | "company" | "other";
+                    segment?: string;
+                    band?: string;
+                } | null;
+            };
+            note: string | null;
+            counts: {
+                /** @description null: not counted yet. */
+                total: number | null;
+                done: number;
+                failed: number;
+            };
+            /** @description Its failed items were, or are being, tried again. */
+            is_retry: boolean;
+            problem: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        /** BatchItemFault */
+        BatchItemFault: {
+            code: string;
+            /** @description JSON Pointer into the inputs; empty for the whole item. */
+            pointer: string;
+            message: string;
+            column?: string;
+        };
+        /** BatchItem */
+        BatchItem: {
+            seq: number;
+            /** @description Of the file. */
+            line: number | null;
+            /** Format: uuid */
+            subject_id: string | null;
+            external_id: string | null;
+            /** @enum {string} */
+            state: "done" | "failed";
+            /** @description As decided on; of a failed item as they were given; null where nothing could be read. */
+            inputs: Record<string, never> | null;
+            band: string | null;
+            /** @description In basis points. */
+            score_bps: number | null;
+            hit: boolean | null;
+            reason_codes: string[];
+            document_hash: string | null;
+            previous_band: string | null;
+            /**
+             * @description moved: one of the two bands is no longer on the list of bands.
+             * @enum {string|null}
+             */
+            change: "first" | "same" | "raised" | "lowered" | "moved" | null;
+            findings: components["schemas"]["BatchItemFault"][];
+        };
+        /** BatchItemExplanation */
+        BatchItemExplanation: {
+            /** Format: uuid */
+            batch_id: string;
+            seq: number;
+            document_hash: string;
+            outcome: components["schemas"]["EvaluationOutcome"];
+            explanation: components["schemas"]["EvaluationExplanation"];
+        };
+        /** BatchSummary */
+        BatchSummary: {
+            /** Format: uuid */
+            batch_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            items: number;
+            done: number;
+            failed: number;
+            bands: {
+                band: string;
+                count: number;
+            }[];
+            hits: {
+                hit: number;
+                no_hit: number;
+            } | null;
+            /** @description Of known subjects: the band the matrix gave before, null for none, and the band it gives now. */
+            migration: {
+                from: string | null;
+                to: string;
+                count: number;
+            }[];
+            changes: {
+                first: number;
+                same: number;
+                raised: number;
+                lowered: number;
+                moved: number;
+            };
+            /** @description By the first fault of each item. */
+            failures: {
+                code: string;
+                count: number;
+            }[];
+        };
+        /** BatchVersionChange */
+        BatchVersionChange: {
+            /** @enum {string} */
+            family: "matrix" | "rule" | "list" | "engine";
+            key: string;
+            from_version: number | null;
+            to_version: number | null;
+            from_overlay: number | null;
+            to_overlay: number | null;
+        };
+        /** BatchComparison */
+        BatchComparison: {
+            /** Format: uuid */
+            batch_id: string;
+            /** Format: uuid */
+            other_batch_id: string;
+            /** @description What the second was decided on that the first was not. */
+            versions: components["schemas"]["BatchVersionChange"][];
+            /** @description Items of both, by subject or external id. */
+            common: number;
+            only_first: number;
+            only_second: number;
+            same: number;
+            different: number;
+            /** @description Of common items; null: the item failed, or a rule decided. */
+            migration: {
+                from: string | null;
+                to: string | null;
+                count: number;
+            }[];
+            /** @description Those whose outcome differs. */
+            items: {
+                /** Format: uuid */
+                subject_id: string | null;
+                external_id: string | null;
+                seq: number;
+                other_seq: number;
+                before: {
+                    /** @enum {string} */
+                    state: "done" | "failed";
+                    band: string | null;
+                    /** @description In basis points. */
+                    score_bps: number | null;
+                    hit: boolean | null;
+                };
+                after: {
+                    /** @enum {string} */
+                    state: "done" | "failed";
+                    band: string | null;
+                    /** @description In basis points. */
+                    score_bps: number | null;
+                    hit: boolean | null;
+                };
+                /** @description `inputs`, or a version named as `family key`: switched alone in the first decision, it gives the second outcome. Empty: only several together do, or the item failed. */
+                because: string[];
+            }[];
+            next_cursor: string | null;
+        };
+        /** ImpactRunSummary */
+        ImpactRunSummary: {
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            family: "list" | "matrix" | "rule";
+            /** @description Of the list, matrix or rule that would change. */
+            key: string;
+            /** @description Null: a draft. */
+            version: number | null;
+            /** @description Of exactly what was tried. */
+            content_hash: string;
+            /** @description Of the overlay that was tried on a shared list. */
+            overlay_hash: string | null;
+            /**
+             * Format: uuid
+             * @description The change request it was made for.
+             */
+            cr_id: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            progress: {
+                done: number;
+                total: number | null;
+                unit: string | null;
+            };
+            problem: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Decisions from here on are looked at; of each subject the latest.
+             */
+            from_at: string;
+            /** Format: date-time */
+            until_at: string;
+            /**
+             * Format: uuid
+             * @description Pins everything that was in force when it began.
+             */
+            receipt_id: string | null;
+            manifest_hash: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        /** ImpactSample */
+        ImpactSample: {
+            /**
+             * Format: uuid
+             * @description The decision; null where it is an item of a batch.
+             */
+            evaluation_id: string | null;
+            /** Format: uuid */
+            batch_id: string | null;
+            /** @description Of the item in its batch. */
+            seq: number | null;
+            /** Format: uuid */
+            subject_id: string;
+            segment: string | null;
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            key: string;
+            before: {
+                /** @description The band; of a rule hit or no hit; null where nothing could be decided. */
+                result: string | null;
+                score_bps: number | null;
+                required_actions: string[];
+            };
+            after: {
+                /** @description The band; of a rule hit or no hit; null where nothing could be decided. */
+                result: string | null;
+                score_bps: number | null;
+                required_actions: string[];
+            };
+            /** @description Factors whose score moved. */
+            factors: {
+                factor: string;
+                before_bps: number | null;
+                after_bps: number | null;
+            }[];
+            /** @description Why nothing could be decided any more. */
+            refusals: {
+                code: string;
+                /** @description JSON Pointer into the inputs or into the definition. */
+                pointer: string;
+                message: string;
+            }[];
+        };
+        /** ImpactResult */
+        ImpactResult: {
+            /** @description The matrices and rules in force that would decide with it; lists they lack are named. */
+            definitions: {
+                /** @enum {string} */
+                family: "matrix" | "rule";
+                key: string;
+                version: number;
+                missing: string[];
+            }[];
+            /** @description Active subjects with a decision in the window. */
+            population: {
+                subjects: number;
+                taken: number;
+                seed: number | null;
+                /** @description Every subject was taken; otherwise a sample drawn with the seed. */
+                complete: boolean;
+            };
+            /** @description Looked at: the latest of each subject, per definition. */
+            decisions: number;
+            /** @description Stored decisions that are no longer as they were written; not looked at. */
+            unusable: number;
+            /** @description Another band, or hit for no hit. */
+            flips: number;
+            /** @description Another score, flips included. */
+            score_moves: number;
+            /** @description Decided today, refused with the candidate. */
+            refusals_added: number;
+            refusals_removed: number;
+            /** @description Every decision that was looked at is in one of them. */
+            transitions: {
+                /** @enum {string} */
+                family: "matrix" | "rule";
+                key: string;
+                /** @description With what is in force today; null: refused. */
+                from: string | null;
+                /** @description With the candidate; null: refused. */
+                to: string | null;
+                decisions: number;
+            }[];
+            /** @description Whose score moved, and in how many decisions that flipped. */
+            factors: {
+                /** @enum {string} */
+                family: "matrix" | "rule";
+                key: string;
+                factor: string;
+                moved: number;
+                raised: number;
+                lowered: number;
+                flipped: number;
+            }[];
+            /** @description By customer segment; null: subjects without one. */
+            segments: {
+                segment: string | null;
+                decisions: number;
+                flips: number;
+                refusals_added: number;
+            }[];
+            /** @description Of the segments beyond those listed. */
+            other_segments: {
+                decisions: number;
+                flips: number;
+                refusals_added: number;
+            };
+            required_actions: {
+                action: string;
+                added: number;
+                removed: number;
+            }[];
+            /** @description Why decisions would be refused that are not today; the first hundred reasons. */
+            refusals: {
+                code: string;
+                pointer: string;
+                message: string;
+                decisions: number;
+            }[];
+            /** @description Flips and new refusals first, then moved scores. */
+            samples: components["schemas"]["ImpactSample"][];
+        } | null;
+        /** ImpactRun */
+        ImpactRun: {
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            family: "list" | "matrix" | "rule";
+            /** @description Of the list, matrix or rule that would change. */
+            key: string;
+            /** @description Null: a draft. */
+            version: number | null;
+            /** @description Of exactly what was tried. */
+            content_hash: string;
+            /** @description Of the overlay that was tried on a shared list. */
+            overlay_hash: string | null;
+            /**
+             * Format: uuid
+             * @description The change request it was made for.
+             */
+            cr_id: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            progress: {
+                done: number;
+                total: number | null;
+                unit: string | null;
+            };
+            problem: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Decisions from here on are looked at; of each subject the latest.
+             */
+            from_at: string;
+            /** Format: date-time */
+            until_at: string;
+            /**
+             * Format: uuid
+             * @description Pins everything that was in force when it began.
+             */
+            receipt_id: string | null;
+            manifest_hash: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            finished_at: string | null;
+            /** @description What it measured is no longer what would happen. */
+            stale: boolean;
+            /**
+             * @description What has moved since: what was tried, or what it was compared with.
+             * @enum {string|null}
+             */
+            stale_because: "candidate" | "in_force" | null;
+            result: components["schemas"]["ImpactResult"];
+        };
         /**
          * Problem
          * @description RFC 9457 problem details. `code` is stable; `detail` says what to do.
@@ -3515,7 +7394,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -4776,6 +8655,11 @@ export interface operations {
                          * @enum {string}
                          */
                         role: "compliance_officer" | "tenant_admin";
+                        /**
+                         * @description Approving needs an impact run that still holds; for actions that put a version in force.
+                         * @default false
+                         */
+                        require_impact?: boolean;
                     }[];
                     /** @description Refuse the change (409) unless this is the current revision. */
                     expected_revision?: number;
@@ -5396,6 +9280,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEvent"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listConfigurationAsOf: {
+        parameters: {
+            query: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description The instant asked about. */
+                at: string;
+                /** @description As it was known at this instant; when absent, at the instant asked about. */
+                known_at?: string;
+                family?: "list" | "matrix" | "rule";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was in force at an instant, as known then: lists, matrices, rules, and who approved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AsOfPage"];
                 };
             };
             /** @description A problem. */
@@ -7997,6 +11920,4244 @@ export interface operations {
                         /** @description Send it as cursor to read on; null on the last page. */
                         next_cursor: string | null;
                     };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubjects: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Each word given must begin a word of the name; case and accents do not matter. */
+                name?: string;
+                /** @description What your own systems call the subject; unique when given. */
+                external_id?: string;
+                subject_type?: "person" | "company" | "other";
+                /** @description Customer segment, for figures by segment. */
+                segment?: string;
+                state?: "active" | "offboarded";
+                /** @description A risk band, as the list of bands names it. */
+                band?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search subjects by name, external id, type, segment, state and band, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RatedSubject"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    subject_type: "person" | "company" | "other";
+                    name: string;
+                    /** @description What your own systems call the subject; unique when given. */
+                    external_id?: string;
+                    /** @description Customer segment, for figures by segment. */
+                    segment?: string | null;
+                    /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+                    attributes?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description Make a subject, or change the one that has this external id */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpsertedSubject"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record of a subject as it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subject"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    subject_type?: "person" | "company" | "other";
+                    name?: string;
+                    /** @description What your own systems call the subject; unique when given. */
+                    external_id?: string | null;
+                    /** @description Customer segment, for figures by segment. */
+                    segment?: string | null;
+                    /** @description What matrices and rules read: any JSON members, together at most 16 KiB. */
+                    attributes?: Record<string, never>;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Change the record of a subject; the state before is kept */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subject"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    offboardSubject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why the relationship ends. */
+                    reason: string;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description End the relationship; the record then stays as it was */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subject"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubjectVersions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Only the version that stood at this instant. */
+                at?: string;
+            };
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every state of the record with who and when, or the one that stood at an instant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SubjectVersion"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubjectEvents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everything that happened to a subject, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SubjectEvent"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startSubjectBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    upload_id: string;
+                    /** @enum {string} */
+                    format: "csv" | "ndjson";
+                    /** @description As the options of the adapter of the same name: delimiter, encoding, mapping of columns … */
+                    options?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description Make and change many subjects from an uploaded CSV or NDJSON file */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSubjectBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bulk_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How far a file of subjects was taken in, with exact counts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubjectBulk"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubjectBulkRejects: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                bulk_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows that were rejected, each with its place and the reason */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubjectBulkRejectPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSubjectRisk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rating in force: an override until it expires, otherwise the latest rating */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubjectRisk"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubjectRatings: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every rating with the cause of the change, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Rating"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRiskOverride: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A risk band, as the list of bands names it.
+                     * @example high
+                     */
+                    band: string;
+                    /** @description Why the rating is not what the matrix says. */
+                    reason: string;
+                    /**
+                     * Format: date-time
+                     * @description When it ends by itself: after now, within 400 days.
+                     */
+                    expires_at: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Put a rating of your own in place of what the matrix says, until a date */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rating"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRiskOverride: {
+        parameters: {
+            query?: {
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrices: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+                state?: "live" | "archived";
+                /** @description Only those whose key begins so. */
+                key_prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List risk matrices with their versions and the one in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RiskMatrixItem"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Name of the matrix.
+                     * @example customer-risk-person
+                     */
+                    matrix_key: string;
+                    title: string;
+                    description?: string | null;
+                    /** @description Who answers for it. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    /** @description Whom it is meant for; nothing is decided by it. */
+                    subject_types?: string[];
+                    /** @description For which products. */
+                    products?: string[];
+                    /** @description Which typologies it covers. */
+                    typologies?: string[];
+                    /** @description The first draft. */
+                    definition?: Record<string, never>;
+                    /** @description Begin with the version in force of this matrix. */
+                    from_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Create a matrix with a first draft */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrix"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One matrix: what it is for, its versions, the one in force, and whether that still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrix"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    title?: string;
+                    description?: string | null;
+                    /** @description Who answers for it. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    /** @description Whom it is meant for; nothing is decided by it. */
+                    subject_types?: string[];
+                    /** @description For which products. */
+                    products?: string[];
+                    /** @description Which typologies it covers. */
+                    typologies?: string[];
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Change title, owner, description, review cadence or what it is for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrix"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archiveRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Retire a matrix of which nothing is in force; its history stays readable */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrix"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixDependencies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lists this matrix reads, with the version of each that is in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixDependencies"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixVersions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "published" | "deprecated" | "withdrawn";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Published versions, newest first, with state and hash */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RiskMatrixVersion"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRiskMatrixDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What to begin with. */
+                    definition?: Record<string, never>;
+                    from_version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Open a draft of the matrix: from a text, from a version, or from the one in force */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixText"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A version or the draft: its definition, a plain reading of it, and its proof or findings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixText"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateRiskMatrixDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What is worked on. Any JSON object is kept; the answer says what is wrong with it. */
+                    definition: Record<string, never>;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Edit the draft; whatever is wrong with it is answered and kept from being published */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixText"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRiskMatrixDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    publishRiskMatrixDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @example 2026-q1
+                     */
+                    label?: string;
+                    /** @description What changed and why. */
+                    note?: string;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Prove the draft complete and make it a version; puts nothing in force */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixVersion"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffRiskMatrixVersions: {
+        parameters: {
+            query: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                from: number;
+                to: number;
+                key_prefix?: string;
+                /** @description json-patch: RFC 6902 against the entries by key. */
+                format?: "changes" | "json-patch";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed between two versions, factor by factor and field by field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixDifference"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    validateRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionVerdict"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    simulateRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description With the lists that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide one given subject with a version or the draft of the matrix */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Run these instead of the golden cases. */
+                    cases?: {
+                        name?: string;
+                        /** @description By the names the definition declares. */
+                        inputs: Record<string, never>;
+                        /** @description What the decision must be; what is not named may be anything. */
+                        expected?: {
+                            band?: string;
+                            score_bps?: number;
+                            hit?: boolean;
+                            reason_codes?: string[];
+                        };
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixCases: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Golden cases: what every version must answer before it is published or put in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GoldenCase"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRiskMatrixCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it shows; no two cases of a definition have the same name. */
+                    name: string;
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /** @description What the decision must be; what is not named may be anything. */
+                    expected: {
+                        band?: string;
+                        score_bps?: number;
+                        hit?: boolean;
+                        reason_codes?: string[];
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Add a golden case */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRiskMatrixCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                case_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a golden case */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixActivations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: what this tenant said. shared: what the operator said. */
+                scope?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Timeline: which version was in force between which instants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixTimeline"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    activateRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Put a version in force, now or from an instant on, once it is proved against the lists of then */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submitRiskMatrixVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Ask for a version to be put in force; creates a change request */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollBackRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    to_version?: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * @description Scheduled activations are revoked unless this says true.
+                     * @default false
+                     */
+                    keep_scheduled?: boolean;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    break_glass?: {
+                        /** @description Why; kept with the record. */
+                        reason: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Put an earlier version of the matrix in force again, in one call, with a reason */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixRollback"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRiskMatrixActivation: {
+        parameters: {
+            query?: {
+                /** @description Why; kept with the record. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                activation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel a scheduled activation that has not happened yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixActivation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleFunctions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tests, hit policies, words and lists that a rule may use */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleFunctions"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description DMN 1.x XML, or a GoRules JSON decision model.
+                     * @enum {string}
+                     */
+                    format: "dmn" | "gorules";
+                    /** @description The file. */
+                    text: string;
+                    /** @description Put before each key. */
+                    key_prefix?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Take over decision tables from DMN or GoRules as drafts of new rules */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleImport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRules: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: of this tenant. shared: published by the operator. */
+                origin?: "own" | "shared";
+                state?: "live" | "archived";
+                /** @description Only those whose key begins so. */
+                key_prefix?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List rules with their versions and the one in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RuleItem"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Name of the rule.
+                     * @example cash-structuring
+                     */
+                    rule_key: string;
+                    title: string;
+                    description?: string | null;
+                    /** @description Who answers for it. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    /** @description Whom it is meant for; nothing is decided by it. */
+                    subject_types?: string[];
+                    /** @description For which products. */
+                    products?: string[];
+                    /** @description Which typologies it covers. */
+                    typologies?: string[];
+                    /** @description The first draft. */
+                    definition?: Record<string, never>;
+                    /** @description Begin with the version in force of this rule. */
+                    from_key?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Create a rule with a first draft */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One rule: what it is for, its versions, the one in force, and whether that still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    title?: string;
+                    description?: string | null;
+                    /** @description Who answers for it. */
+                    owner?: string | null;
+                    review_every_days?: number | null;
+                    stale_after_days?: number | null;
+                    /** @description Whom it is meant for; nothing is decided by it. */
+                    subject_types?: string[];
+                    /** @description For which products. */
+                    products?: string[];
+                    /** @description Which typologies it covers. */
+                    typologies?: string[];
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Change title, owner, description, review cadence or what it is for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archiveRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Retire a rule of which nothing is in force; its history stays readable */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleDependencies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lists this rule reads, with the version of each that is in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDependencies"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleVersions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "published" | "deprecated" | "withdrawn";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Published versions, newest first, with state and hash */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RuleVersion"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What to begin with. */
+                    definition?: Record<string, never>;
+                    from_version?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Open a draft of the rule: from a text, from a version, or from the one in force */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleText"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A version or the draft: its definition, a plain reading of it, and its proof or findings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleText"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What is worked on. Any JSON object is kept; the answer says what is wrong with it. */
+                    definition: Record<string, never>;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Edit the draft; whatever is wrong with it is answered and kept from being published */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleText"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    publishRuleDraft: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                version: "draft";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
+                     * @example 2026-q1
+                     */
+                    label?: string;
+                    /** @description What changed and why. */
+                    note?: string;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Prove the draft complete and make it a version; puts nothing in force */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleVersion"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffRuleVersions: {
+        parameters: {
+            query: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                from: number;
+                to: number;
+                key_prefix?: string;
+                /** @description json-patch: RFC 6902 against the entries by key. */
+                format?: "changes" | "json-patch";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed between two versions, factor by factor and field by field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDifference"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    validateRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Check a version or the draft: references, bands, completeness over all inputs, golden cases */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionVerdict"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    simulateRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description With the lists that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide one given subject with a version or the draft of the rule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Run these instead of the golden cases. */
+                    cases?: {
+                        name?: string;
+                        /** @description By the names the definition declares. */
+                        inputs: Record<string, never>;
+                        /** @description What the decision must be; what is not named may be anything. */
+                        expected?: {
+                            band?: string;
+                            score_bps?: number;
+                            hit?: boolean;
+                            reason_codes?: string[];
+                        };
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Run the golden cases, or cases sent along, on a version or the draft, with a trace of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestReport"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleCases: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Golden cases: what every version must answer before it is published or put in force */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["GoldenCase"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRuleCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it shows; no two cases of a definition have the same name. */
+                    name: string;
+                    /** @description By the names the definition declares. */
+                    inputs: Record<string, never>;
+                    /** @description What the decision must be; what is not named may be anything. */
+                    expected: {
+                        band?: string;
+                        score_bps?: number;
+                        hit?: boolean;
+                        reason_codes?: string[];
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Add a golden case */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRuleCase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                case_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a golden case */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldenCase"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleActivations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description own: what this tenant said. shared: what the operator said. */
+                scope?: "own" | "shared";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Timeline: which version was in force between which instants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleTimeline"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    activateRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Put a version in force, now or from an instant on, once it is proved against the lists of then */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submitRuleVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Ask for a version to be put in force; creates a change request */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollBackRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    to_version?: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * @description Scheduled activations are revoked unless this says true.
+                     * @default false
+                     */
+                    keep_scheduled?: boolean;
+                    /** @description A gate closes unless this version is in force now; null for none. */
+                    expected_active?: number | null;
+                    /** @description An emergency: made at once, without the approval the policy asks for; recorded as such. */
+                    break_glass?: {
+                        /** @description Why; kept with the record. */
+                        reason: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Put an earlier version of the rule in force again, in one call, with a reason */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRollback"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRuleActivation: {
+        parameters: {
+            query?: {
+                /** @description Why; kept with the record. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                activation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel a scheduled activation that has not happened yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActivation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvaluations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                subject_id?: string;
+                family?: "matrix" | "rule";
+                /** @description Decisions of this matrix. */
+                matrix_key?: string;
+                /** @description Decisions of this rule. */
+                rule_key?: string;
+                /** @description A band of the matrix, as its list of bands names it. */
+                band?: string;
+                /** @description Decided at or after. */
+                from_at?: string;
+                /** @description Decided before. */
+                until_at?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search by subject, definition, band and time, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["EvaluationItem"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The matrix that decides. Either this or rule_key.
+                     * @example customer-risk
+                     */
+                    matrix_key?: string;
+                    /**
+                     * @description The rule that decides. Either this or matrix_key.
+                     * @example cash-structuring
+                     */
+                    rule_key?: string;
+                    /**
+                     * Format: uuid
+                     * @description Whom it is about: its attributes are inputs, and it gets the rating. Members of inputs win.
+                     */
+                    subject_id?: string;
+                    /** @description By the names the matrix or rule declares. */
+                    inputs?: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description Decide with the versions that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Evaluate a subject, or inputs, now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationWithReasons"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The matrix that decides. Either this or rule_key.
+                     * @example customer-risk
+                     */
+                    matrix_key?: string;
+                    /**
+                     * @description The rule that decides. Either this or matrix_key.
+                     * @example cash-structuring
+                     */
+                    rule_key?: string;
+                    /**
+                     * Format: uuid
+                     * @description Whom it is about: its attributes are inputs, and it gets the rating. Members of inputs win.
+                     */
+                    subject_id?: string;
+                    /** @description By the names the matrix or rule declares. */
+                    inputs?: Record<string, never>;
+                    /**
+                     * Format: date-time
+                     * @description Decide with the versions that govern this instant; now when absent.
+                     */
+                    valid_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Evaluate without storing anything */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationPreview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Outcome of one decision, with the versions it was made on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvaluationExplanation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Factor contributions, rows and triggers that fired, reasons in plain words */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplanationOfEvaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvaluationInputs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Everything pinned: inputs, versions, and each entry that was read */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputsOfEvaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Decide again on exactly what was pinned: identical, or the differences */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reevaluateEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Decide again with what is in force today, and say which version made which difference */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reevaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exploreEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Only what is to be different; null takes an input away. */
+                    inputs?: Record<string, never>;
+                    definition_version?: number;
+                    /** @description Lists to be read in another version; all others as pinned. */
+                    lists?: {
+                        list_key: string;
+                        version: number;
+                    }[];
+                    /**
+                     * @description Also search the smallest change of inputs that alters the band.
+                     * @default false
+                     */
+                    search?: boolean;
+                    /** @description Search only for changes that lead to this band. */
+                    band?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Change inputs or versions; also the smallest change that would alter the band */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compareEvaluations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The earlier one first. */
+                    evaluation_ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Compare two evaluations field by field */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationComparison"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCertificate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed record of the decision that verifies offline */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Certificate"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvaluationPack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A zip archive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overrideEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                evaluation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A risk band, as the list of bands names it.
+                     * @example high
+                     */
+                    band: string;
+                    /** @description Why the rating is not what the matrix says. */
+                    reason: string;
+                    /**
+                     * Format: date-time
+                     * @description When it ends by itself: after now, within 400 days.
+                     */
+                    expires_at: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Put a rating of your own in place of the outcome, with a reason and an end */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rating"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimateBatchEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The matrix that decides. Either this or rule_key.
+                     * @example customer-risk
+                     */
+                    matrix_key?: string;
+                    /**
+                     * @description The rule that decides. Either this or matrix_key.
+                     * @example cash-structuring
+                     */
+                    rule_key?: string;
+                    /**
+                     * Format: date-time
+                     * @description Decide with the versions that governed this instant; now when absent.
+                     */
+                    valid_at?: string;
+                    /**
+                     * Format: uuid
+                     * @description A stored CSV or NDJSON file, one item a row.
+                     */
+                    upload_id?: string;
+                    /** @description How the upload is read. Items of a list are separated by | in CSV. */
+                    file?: {
+                        /**
+                         * @default csv
+                         * @enum {string}
+                         */
+                        format?: "csv" | "ndjson";
+                        /** @description Which column names the subject (default: external_id), and which columns are inputs. Without `inputs`, every other column is an input of its own name, and one that the definition does not declare fails its row. */
+                        mapping?: {
+                            /** @description Header of a column, or name of a member. */
+                            external_id?: string;
+                            inputs?: {
+                                /** @description Header of a column, or name of a member. */
+                                column: string;
+                                /** @description An input of the definition. */
+                                input: string;
+                            }[];
+                        };
+                        /** @description Of a CSV file; default: comma. */
+                        delimiter?: string;
+                        /** @enum {string} */
+                        encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
+                    };
+                    /** @description The items themselves. An external id nobody has is decided on its inputs alone. */
+                    items?: {
+                        /** Format: uuid */
+                        subject_id?: string;
+                        /** @description What your own systems call the subject. */
+                        external_id?: string;
+                        /** @description By the names the matrix or rule declares; they win over what is known of the subject. */
+                        inputs?: Record<string, never>;
+                    }[];
+                    /** @description All active subjects that fit. */
+                    filter?: {
+                        /** @enum {string} */
+                        subject_type?: "person" | "company" | "other";
+                        segment?: string;
+                        /**
+                         * @description Of the rating in force.
+                         * @example high
+                         */
+                        band?: string;
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description How many items, how long, and what the first of them would meet; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchEstimate"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBatchEvaluations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Batches, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BatchEvaluation"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startBatchEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The matrix that decides. Either this or rule_key.
+                     * @example customer-risk
+                     */
+                    matrix_key?: string;
+                    /**
+                     * @description The rule that decides. Either this or matrix_key.
+                     * @example cash-structuring
+                     */
+                    rule_key?: string;
+                    /**
+                     * Format: date-time
+                     * @description Decide with the versions that governed this instant; now when absent.
+                     */
+                    valid_at?: string;
+                    /**
+                     * Format: uuid
+                     * @description A stored CSV or NDJSON file, one item a row.
+                     */
+                    upload_id?: string;
+                    /** @description How the upload is read. Items of a list are separated by | in CSV. */
+                    file?: {
+                        /**
+                         * @default csv
+                         * @enum {string}
+                         */
+                        format?: "csv" | "ndjson";
+                        /** @description Which column names the subject (default: external_id), and which columns are inputs. Without `inputs`, every other column is an input of its own name, and one that the definition does not declare fails its row. */
+                        mapping?: {
+                            /** @description Header of a column, or name of a member. */
+                            external_id?: string;
+                            inputs?: {
+                                /** @description Header of a column, or name of a member. */
+                                column: string;
+                                /** @description An input of the definition. */
+                                input: string;
+                            }[];
+                        };
+                        /** @description Of a CSV file; default: comma. */
+                        delimiter?: string;
+                        /** @enum {string} */
+                        encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
+                    };
+                    /** @description The items themselves. An external id nobody has is decided on its inputs alone. */
+                    items?: {
+                        /** Format: uuid */
+                        subject_id?: string;
+                        /** @description What your own systems call the subject. */
+                        external_id?: string;
+                        /** @description By the names the matrix or rule declares; they win over what is known of the subject. */
+                        inputs?: Record<string, never>;
+                    }[];
+                    /** @description All active subjects that fit. */
+                    filter?: {
+                        /** @enum {string} */
+                        subject_type?: "person" | "company" | "other";
+                        segment?: string;
+                        /**
+                         * @description Of the rating in force.
+                         * @example high
+                         */
+                        band?: string;
+                    };
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide about an upload, a list or all subjects that fit a filter, on one receipt */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBatchEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description State, counts and versions of one batch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchEvaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelBatchEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stop a batch; finished items stay */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchEvaluation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeBatchEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Go on after a stop or an outage, on the same receipt */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryBatchItems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Try the failed items again, on the same receipt, with what is known of their subjects now */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBatchItems: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "done" | "failed";
+                /** @description Against the rating before the batch. */
+                change?: "first" | "same" | "raised" | "lowered" | "moved";
+                /** @description A band of the matrix, as its list of bands names it. */
+                band?: string;
+                previous_band?: string;
+                failure_code?: string;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of each item, filterable by band, state and change of rating */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BatchItem"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBatchItemExplanation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+                /** @description Number of the item. */
+                seq: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Why one item was decided as it was */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchItemExplanation"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBatchSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Distribution over bands, migration against the ratings before, failures by kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchSummary"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBatchContent: {
+        parameters: {
+            query?: {
+                format?: "csv" | "ndjson";
+                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv). */
+                formula_guard?: boolean;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One item a line, in the format asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffBatchEvaluations: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+                other_batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed between two batches, and because of which version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchComparison"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startDatasetImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+                /** @description A version number, or a label. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @default 100000
+                     */
+                    max_subjects?: number;
+                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    seed?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Blast radius: try a version on past decisions before it is put in force */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listImpactRuns: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                /** @description Of what would change. */
+                family?: "list" | "matrix" | "rule";
+                /** @description Key of what would change; with family. */
+                list_key?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Impact runs, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ImpactRunSummary"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getImpactRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Progress and result of a run, and whether it still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactRun"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChangeRequestImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cr_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The impact run attached to a change request, and whether it still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactRun"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startChangeRequestImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cr_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @default 100000
+                     */
+                    max_subjects?: number;
+                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    seed?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Measure what a waiting change would have done to past decisions, or measure it anew */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startRiskMatrixBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @default 100000
+                     */
+                    max_subjects?: number;
+                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    seed?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Try a version of a matrix, or its draft, on past decisions */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRiskMatrixBacktests: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Past backtests, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ImpactRunSummary"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRiskMatrixBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description From which result to which, by factor and segment, and whether it still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactRun"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startRuleBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                /** @description A version number, a label, or the word draft. */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Where more subjects were decided on, so many are drawn; the result states it with the seed.
+                     * @default 100000
+                     */
+                    max_subjects?: number;
+                    /** @description Draws the same subjects again; drawn by chance when absent. */
+                    seed?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Try a version of a rule, or its draft, on past decisions */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRuleBacktests: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Past backtests, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ImpactRunSummary"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRuleBacktest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description From which result to which, by factor and segment, and whether it still holds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactRun"];
                 };
             };
             /** @description A problem. */

@@ -1,5 +1,6 @@
 /** Storing bytes for imports, batches and documents. What can be read again is sent again when an attempt fails. */
 import { problemFromAnswer, unreadable } from './problem.ts'
+import { canWatch, counted, sentWatched, type UploadProgress } from './progress.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
 
@@ -19,6 +20,8 @@ export interface UploadOptions {
   readonly file_name?: string
   readonly idempotency_key?: string
   readonly signal?: AbortSignal
+  /** Told how much was sent, from the beginning again when an attempt is repeated. */
+  readonly onProgress?: (progress: UploadProgress) => void
 }
 
 export interface Uploads {
@@ -27,11 +30,12 @@ export interface Uploads {
 
 export function createUploads(url: string, send: Transport): Uploads {
   return {
-    create: async (content, { file_name = nameOf(content), idempotency_key, signal } = {}) => {
+    create: async (content, { file_name = nameOf(content), idempotency_key, signal, onProgress } = {}) => {
       const query = file_name === undefined ? '' : `?file_name=${encodeURIComponent(file_name)}`
+      const isWatched = onProgress !== undefined && canWatch(content)
+      const body = () => (onProgress && !isWatched ? counted(content, onProgress) : content)
       const init = {
         method: 'POST',
-        body: content,
         duplex: 'half',
         headers: {
           accept: 'application/json',
@@ -41,9 +45,17 @@ export function createUploads(url: string, send: Transport): Uploads {
         ...(signal && { signal }),
       }
       // `duplex`, required for streams, and bodies that are iterables are unknown to the types of some platforms.
-      const make = () => new Request(`${url}/api/uploads${query}`, init as unknown as RequestInit)
-      // As long as it takes: how long depends on the size and the line.
-      const response = await send(make, { repeatable: !isStream(content), timeout_ms: null })
+      const make = () =>
+        new Request(`${url}/api/uploads${query}`, {
+          ...init,
+          ...(!isWatched && { body: body() }),
+        } as unknown as RequestInit)
+      const response = await send(make, {
+        repeatable: !isStream(content),
+        // As long as it takes: how long depends on the size and the line.
+        timeout_ms: null,
+        ...(isWatched && { fetch: sentWatched(content, onProgress) }),
+      })
       const answer: unknown = await response.json().catch(() => null)
       if (!response.ok) throw problemFromAnswer(response, answer)
       if (answer === null) throw unreadable(response)

@@ -47,6 +47,44 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/subjects',
+    title: 'Subjects',
+    about: 'Whom decisions are about: records, ratings, overrides',
+    icon: 'person',
+    group: 'Work',
+    needs: 'listSubjects',
+    pages: {
+      '/subjects': () => import('./areas/subjects/subjects-page.tsx'),
+      '/subjects/$subject_id': () => import('./areas/subjects/subject-page.tsx'),
+    },
+  },
+  {
+    path: '/evaluations',
+    title: 'Evaluations',
+    about: 'Decisions with their reasons: explain, replay, what if, certificate',
+    icon: 'scale',
+    group: 'Work',
+    needs: 'listEvaluations',
+    pages: {
+      '/evaluations': () => import('./areas/evaluations/evaluations-page.tsx'),
+      '/evaluations/new': () => import('./areas/evaluations/new-evaluation-page.tsx'),
+      '/evaluations/$evaluation_id': () => import('./areas/evaluations/evaluation-page.tsx'),
+    },
+  },
+  {
+    path: '/batches',
+    title: 'Batches',
+    about: 'Many subjects decided at once: distribution, migration, failures',
+    icon: 'batch',
+    group: 'Work',
+    needs: 'listBatchEvaluations',
+    pages: {
+      '/batches': () => import('./areas/batches/batches-page.tsx'),
+      '/batches/new': () => import('./areas/batches/new-batch-page.tsx'),
+      '/batches/$batch_id': () => import('./areas/batches/batch-page.tsx'),
+    },
+  },
+  {
     path: '/jobs',
     title: 'Jobs',
     about: 'Long work: progress, results, problems',
@@ -56,6 +94,35 @@ export const areas: readonly Area[] = [
     pages: {
       '/jobs': () => import('./areas/jobs/jobs-page.tsx'),
       '/jobs/$job_id': () => import('./areas/jobs/job-page.tsx'),
+    },
+  },
+  {
+    path: '/matrices',
+    title: 'Matrices',
+    about: 'How subjects are rated: factors, weights, bands, triggers',
+    icon: 'grid',
+    group: 'Policy',
+    needs: 'listRiskMatrices',
+    pages: {
+      '/matrices': () => import('./areas/matrices/matrices-page.tsx'),
+      '/matrices/$key': () => import('./areas/matrices/matrix-page.tsx'),
+      '/matrices/$key/draft': () => import('./areas/matrices/matrix-draft-page.tsx'),
+      '/matrices/$key/diff': () => import('./areas/matrices/matrix-difference-page.tsx'),
+    },
+  },
+  {
+    path: '/rules',
+    title: 'Rules',
+    about: 'What is looked for: decision tables that say hit or no hit',
+    icon: 'rule',
+    group: 'Policy',
+    needs: 'listRules',
+    pages: {
+      '/rules': () => import('./areas/rules/rules-page.tsx'),
+      '/rules/import': () => import('./areas/rules/import-rules-page.tsx'),
+      '/rules/$key': () => import('./areas/rules/rule-page.tsx'),
+      '/rules/$key/draft': () => import('./areas/rules/rule-draft-page.tsx'),
+      '/rules/$key/diff': () => import('./areas/rules/rule-difference-page.tsx'),
     },
   },
   {
@@ -102,7 +169,9 @@ export const areas: readonly Area[] = [
     needs: 'listDatasetTypes',
     pages: {
       '/types': () => import('./areas/types/types-page.tsx'),
+      '/types/new': () => import('./areas/types/new-type-page.tsx'),
       '/types/$type_key': () => import('./areas/types/type-page.tsx'),
+      '/types/$type_key/new-version': () => import('./areas/types/new-version-page.tsx'),
     },
   },
   {

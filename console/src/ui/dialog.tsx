@@ -17,6 +17,8 @@ interface FormDialogProps {
   readonly onSubmit: () => void
   readonly submit: string
   readonly change: Pick<Change<never>, 'isRunning' | 'problem'>
+  /** Begins again with the thing as it is now, offered when it has moved in the meantime. */
+  readonly onReload?: () => void
   readonly size?: string
   readonly children: ReactNode
 }
@@ -28,6 +30,7 @@ export function FormDialog({
   onSubmit,
   submit,
   change,
+  onReload,
   size = 'md',
   children,
 }: FormDialogProps) {
@@ -40,7 +43,7 @@ export function FormDialog({
       <form onSubmit={send}>
         <Stack gap="sm">
           {children}
-          <ProblemNote problem={change.problem} />
+          <ProblemNote problem={change.problem} {...(onReload && { onReload })} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -23,7 +23,7 @@ export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
     <Alert color={trouble === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
       <Text size="sm">{problem.errors.length === 0 ? adviceOf(trouble, problem) : problem.detail}</Text>
       {problem.errors.map(({ pointer, detail }) => (
-        <Text size="sm" key={pointer}>
+        <Text size="sm" key={`${pointer} ${detail}`}>
           <span className="mono">{pointer.replace(/^#\//, '')}</span> {detail}
         </Text>
       ))}

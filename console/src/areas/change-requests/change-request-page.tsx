@@ -1,5 +1,5 @@
 /** One proposed change: exactly what approving executes, who asked, who approved, and the decision. */
-import { Grid, Stack, Text, Timeline } from '@mantine/core'
+import { Grid, SimpleGrid, Stack, Text, Timeline } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -14,6 +14,7 @@ import { Facts, Section } from '../../ui/section.tsx'
 import { At } from '../../ui/when.tsx'
 import { operationWords, sentence, spaced } from '../../ui/words.ts'
 import { Decision } from './decision.tsx'
+import { hasImpact, Impact, VersionDifference } from './impact.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
@@ -43,10 +44,12 @@ export default function ChangeRequestPage() {
           <Stack gap="md">
             <Section title="What it changes">
               <Facts
-                of={Object.entries(request.params).map(([name, value]) => [
-                  sentence(name),
-                  <Parameter key={name} name={name} value={value} />,
-                ])}
+                of={[
+                  ...Object.entries(request.params).map(
+                    ([name, value]) => [sentence(name), <Parameter key={name} name={name} value={value} />] as const,
+                  ),
+                  ...Object.entries(request.query).map(([name, value]) => [sentence(name), String(value)] as const),
+                ]}
               />
               <JsonBlock value={request.body} name="The exact content" />
             </Section>
@@ -72,6 +75,14 @@ export default function ChangeRequestPage() {
             </Section>
           </Stack>
         </Grid.Col>
+        {hasImpact(request) && (
+          <Grid.Col span={12}>
+            <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+              <VersionDifference request={request} />
+              <Impact request={request} />
+            </SimpleGrid>
+          </Grid.Col>
+        )}
       </Grid>
     </Page>
   )

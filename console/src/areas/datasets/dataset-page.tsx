@@ -17,6 +17,7 @@ import { plural } from '../../ui/words.ts'
 import { ActivationsTab } from './activations-tab.tsx'
 import { EntriesTab } from './entries-tab.tsx'
 import { Freshness } from './freshness.tsx'
+import { ListMenu } from './list-menu.tsx'
 import { OverlayTab } from './overlay-tab.tsx'
 import { PinActions } from './pin-actions.tsx'
 import { ProofTab } from './proof-tab.tsx'
@@ -103,6 +104,7 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
               Import a version
             </SearchButton>
           )}
+          <ListMenu dataset={dataset} />
         </>
       )}
     </>

@@ -30,7 +30,10 @@ const kindWords: Readonly<Record<Conflict['kind'], string>> = {
   removed: 'The shared entry is gone.',
   redundant: 'The shared list says the same by now; our change can go.',
   'policy-violating': 'Our change is no longer allowed by the list’s policy.',
+  invalid: 'Our change no longer gives an entry of the type.',
 }
+/** Where the base entry stands whatever we would like. */
+const yielding: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
 
 export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProps) {
   const [resolutions, setResolutions] = useState<Readonly<Record<string, Side>>>({})
@@ -81,13 +84,15 @@ interface ConflictItemProps {
 }
 
 function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
-  const { key, kind, ours, theirs, base } = conflict
+  const { key, kind, detail, ours, theirs, base } = conflict
   const isChoice = kind !== 'redundant'
   return (
     <article className="diff-entry diff-entry-changed" aria-label={`Conflict on ${key}`}>
       <header>
         <h3 className="mono">{key}</h3>
-        <Text size="sm">{kindWords[kind]}</Text>
+        <Text size="sm">
+          {kindWords[kind]} {yielding.includes(kind) && detail}
+        </Text>
         {isChoice && onChoose && (
           <SegmentedControl
             size="xs"
@@ -96,7 +101,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
             value={chosen ?? ''}
             onChange={(side) => onChoose(side as Side)}
             data={[
-              ...(kind === 'policy-violating' ? [] : [{ value: 'ours', label: 'Keep ours' }]),
+              ...(yielding.includes(kind) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
               { value: 'theirs', label: 'Take theirs' },
             ]}
           />

@@ -1,5 +1,5 @@
-/** Registering a list: its name, its type, who answers for it and how often it is looked at. */
-import { Group, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
+/** Registering a list: its name, its type and its settings. */
+import { Group, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,21 +8,19 @@ import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { faultsByField } from '../../ui/problem-words.ts'
+import { bodyOf, isComplete, ListFields, type ListSettings, settingsOf } from './list-fields.tsx'
 
-const blank = {
-  list_key: '',
-  title: '',
-  type_key: '',
-  owner: '',
-  description: '',
-  review_every_days: '' as number | string,
-  stale_after_days: '' as number | string,
+interface NewList {
+  readonly list_key: string
+  readonly type_key: string
+  readonly settings: ListSettings
 }
-const days = (value: number | string): number | null => (typeof value === 'number' ? value : null)
+const blank: NewList = { list_key: '', type_key: '', settings: settingsOf({}) }
 
 export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const navigate = useNavigate()
   const [list, setList] = useState(blank)
+  const { list_key, type_key, settings } = list
   const { data: types } = useQuery({
     queryKey: ['types', 'choices'],
     queryFn: ({ signal }) =>
@@ -32,24 +30,13 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
     enabled: isOpen,
   })
   const register = useChange(
-    ({ list_key, title, type_key, owner, description, review_every_days, stale_after_days }: typeof blank) =>
-      probity.POST('/api/reference-data/datasets', {
-        body: {
-          list_key,
-          title,
-          type_key,
-          owner: owner || null,
-          description: description || null,
-          review_every_days: days(review_every_days),
-          stale_after_days: days(stale_after_days),
-        },
-      }),
+    () => probity.POST('/api/reference-data/datasets', { body: { list_key, type_key, ...bodyOf(settings) } }),
     {
       touches: ['datasets'],
       done: ({ title }) => `${title} is registered`,
-      onDone: ({ list_key }) => {
+      onDone: (made) => {
         close()
-        navigate({ to: `/datasets/${list_key}` })
+        navigate({ to: `/datasets/${made.list_key}` })
       },
     },
   )
@@ -59,32 +46,27 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
     register.forget()
     onClose()
   }
-  const field = (name: 'list_key' | 'title' | 'owner' | 'description') => ({
-    value: list[name],
-    error: faults[name],
-    onChange: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
-      setList({ ...list, [name]: event.currentTarget.value }),
-  })
-  const number = (name: 'review_every_days' | 'stale_after_days') => ({
-    value: list[name],
-    error: faults[name],
-    min: 1,
-    max: 3660,
-    allowDecimal: false,
-    onChange: (value: number | string) => setList({ ...list, [name]: value }),
-  })
   return (
     <FormDialog
       title="Register a list"
       isOpen={isOpen}
       onClose={close}
-      onSubmit={() => register.run(list)}
+      onSubmit={() => isComplete(settings) && register.run(undefined)}
       submit="Register the list"
       change={register}
       size="lg"
     >
       <Group grow align="flex-start">
-        <TextInput label="Title" required maxLength={200} data-autofocus autoComplete="off" {...field('title')} />
+        <TextInput
+          label="Title"
+          required
+          maxLength={200}
+          data-autofocus
+          autoComplete="off"
+          value={settings.title}
+          error={faults['title']}
+          onChange={(event) => setList({ ...list, settings: { ...settings, title: event.currentTarget.value } })}
+        />
         <TextInput
           label="Key"
           description="Lower case, digits and hyphens"
@@ -92,7 +74,9 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
           maxLength={100}
           autoComplete="off"
           placeholder="country-ratings"
-          {...field('list_key')}
+          value={list_key}
+          error={faults['list_key']}
+          onChange={(event) => setList({ ...list, list_key: event.currentTarget.value })}
         />
       </Group>
       <Select
@@ -100,20 +84,13 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
         description="What an entry is made of"
         required
         searchable
-        value={list.type_key || null}
+        value={type_key || null}
         error={faults['type_key']}
-        data={(types ?? []).map(({ type_key, title }) => ({ value: type_key, label: `${title} (${type_key})` }))}
+        data={(types ?? []).map((type) => ({ value: type.type_key, label: `${type.title} (${type.type_key})` }))}
         onChange={(chosen) => setList({ ...list, type_key: chosen ?? '' })}
       />
-      <TextInput label="Owner" description="Who answers for it" maxLength={200} {...field('owner')} />
-      <Group grow align="flex-start">
-        <NumberInput label="Review every so many days" {...number('review_every_days')} />
-        <NumberInput label="Stale after so many days" {...number('stale_after_days')} />
-      </Group>
-      <Textarea label="Description" autosize minRows={2} maxLength={4000} {...field('description')} />
-      <Stack>
-        <ApprovalNote request={register.waiting} />
-      </Stack>
+      <ListFields settings={settings} faults={faults} onChange={(next) => setList({ ...list, settings: next })} />
+      <ApprovalNote request={register.waiting} />
     </FormDialog>
   )
 }

@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useChange } from '../../ui/change.ts'
+import { FileDrop } from '../../ui/file-drop.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
 import { PageLink } from '../../ui/link.tsx'
@@ -16,8 +17,7 @@ import { faultsByField } from '../../ui/problem-words.ts'
 import { type Dataset, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
 import { AdapterOptions, allOptions, type Options } from './adapter-options.tsx'
-import { FileDrop } from './file-drop.tsx'
-import { importOf, type Order, rememberOrder } from './orders.ts'
+import { importOf, type Order } from './orders.ts'
 import { Preview } from './preview.tsx'
 
 type Adapter = Schemas['Adapter']
@@ -246,10 +246,7 @@ function Start({ dataset, adapter, upload, options }: CheckingProps) {
   }
   const start = useChange(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
     touches: ['imports', 'jobs'],
-    onDone: (job) => {
-      rememberOrder(importOf(job), order)
-      navigate({ to: `/imports/${importOf(job)}` })
-    },
+    onDone: (job) => navigate({ to: `/imports/${importOf(job)}` }),
   })
   const faults = faultsByField(start.problem)
   return (

@@ -1,6 +1,7 @@
-/** What was ordered for an import, remembered in this tab: a blocked one can be started again with an override. */
+/** What an import was ordered with, and the order for the same again against its guards. */
 import type { Schemas } from '@probity/client'
-import { onChangeOfPerson } from '../../session/session.ts'
+
+type Import = Schemas['Import']
 
 export interface Order {
   readonly list_key: string
@@ -8,18 +9,34 @@ export interface Order {
   readonly adapter_key: string
   readonly options?: Readonly<Record<string, unknown>>
   readonly strict: boolean
+  readonly drop?: readonly string[]
+  readonly hash?: readonly string[]
   readonly on_unchanged: 'publish' | 'skip'
-  readonly expected_head: number
+  readonly expected_head?: number
   readonly label?: string
   readonly note?: string
   readonly override_guards?: { readonly reason: string }
 }
 
-const orders = new Map<string, Order>()
-onChangeOfPerson(() => orders.clear())
-
-export const rememberOrder = (import_id: string, order: Order): void => void orders.set(import_id, order)
-export const orderOf = (import_id: string): Order | undefined => orders.get(import_id)
+/** Null when its file is gone. */
+export function orderAgain({ list_key, upload_id, adapter_key, order }: Import, reason: string): Order | null {
+  if (upload_id === null || order === null) return null
+  const { options, strict, drop, hash, label, note, expected_head, on_unchanged } = order
+  return {
+    list_key,
+    upload_id,
+    adapter_key,
+    options,
+    strict,
+    drop,
+    hash,
+    on_unchanged,
+    ...(expected_head !== null && { expected_head }),
+    ...(label !== null && { label }),
+    ...(note !== null && { note }),
+    override_guards: { reason },
+  }
+}
 
 /** The import a job was started for: the last part of the address it concerns. */
 export const importOf = ({ resource }: Pick<Schemas['Job'], 'resource'>): string => resource?.split('/').at(-1) ?? ''

@@ -9,30 +9,23 @@ import { useChange } from '../../ui/change.ts'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import { Section } from '../../ui/section.tsx'
-import { importOf, orderOf, rememberOrder } from './orders.ts'
+import { importOf, orderAgain } from './orders.ts'
 
 export function Override({ one }: { readonly one: Schemas['Import'] }) {
   const me = useMe()
   const navigate = useNavigate()
   const [reason, setReason] = useState('')
-  const order = orderOf(one.import_id)
-  const again = useChange(
-    async (given: string) => {
-      const next = { ...(order as NonNullable<typeof order>), override_guards: { reason: given } }
-      const job = await probity.POST('/api/reference-data/imports', { body: next as never })
-      rememberOrder(importOf(job), next)
-      return job
-    },
-    { touches: ['imports', 'jobs'], onDone: (job) => navigate({ to: `/imports/${importOf(job)}` }) },
-  )
+  const order = orderAgain(one, reason)
+  const again = useChange(() => probity.POST('/api/reference-data/imports', { body: order as never }), {
+    touches: ['imports', 'jobs'],
+    onDone: (job) => navigate({ to: `/imports/${importOf(job)}` }),
+  })
   const isOverridable = one.gates.length > 0 && one.gates.every(({ overridable }) => overridable)
   if (!isOverridable) return null
   if (!me.roles.includes('compliance_officer')) {
     return <Text size="sm">If the file is right, a compliance officer may import it against the guards.</Text>
   }
-  if (order === undefined) {
-    return <Text size="sm">If the file is right, import it again here; the guards can then be overridden.</Text>
-  }
+  if (order === null) return <Text size="sm">The file is not kept any more. Send it again to import it.</Text>
   return (
     <Section title="Import it all the same">
       <Stack gap="sm">
@@ -44,7 +37,7 @@ export function Override({ one }: { readonly one: Schemas['Import'] }) {
             variant="light"
             disabled={reason.trim() === ''}
             loading={again.isRunning}
-            onClick={() => again.run(reason)}
+            onClick={() => again.run(undefined)}
           >
             Override the guards and import
           </Button>

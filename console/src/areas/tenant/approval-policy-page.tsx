@@ -37,7 +37,12 @@ export default function ApprovalPolicyPage() {
 const rulesOf = (policy: Policy): Rule[] =>
   policy.actions.map(
     (action) =>
-      policy.rules.find((rule) => rule.action === action) ?? { action, approvers: 0, role: 'compliance_officer' },
+      policy.rules.find((rule) => rule.action === action) ?? {
+        action,
+        approvers: 0,
+        role: 'compliance_officer',
+        require_impact: false,
+      },
   )
 
 function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly onReload: () => void }) {

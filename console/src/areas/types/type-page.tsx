@@ -3,10 +3,11 @@ import { Badge, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useMay } from '../../session/queries.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { EntryFacts } from '../../ui/entry-value.tsx'
 import { JsonBlock } from '../../ui/json-block.tsx'
-import { PageLink } from '../../ui/link.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { type DatasetType, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
@@ -19,6 +20,7 @@ import { FieldTable } from './field-table.tsx'
 export default function TypePage() {
   const { type_key = '' } = useParams({ strict: false }) as { type_key?: string }
   const { data: type } = useSuspenseQuery(typeQuery(type_key))
+  const may = useMay()
   return (
     <Page
       title={type.title}
@@ -34,6 +36,12 @@ export default function TypePage() {
         <PageLink to="/types" inherit>
           Types
         </PageLink>
+      }
+      actions={
+        type.origin === 'own' &&
+        may('createDatasetTypeVersion') && (
+          <ButtonLink to={`/types/${type_key}/new-version`}>Publish a new version</ButtonLink>
+        )
       }
     >
       <Stack gap="md">

@@ -1,8 +1,9 @@
 /** What entries of lists are made of: every type the tenant can use. */
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
 import { Filter, useFilter } from '../../ui/filters.tsx'
-import { PageLink } from '../../ui/link.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import type { DatasetType } from '../../ui/registry-queries.ts'
@@ -12,6 +13,7 @@ import { defined } from '../../ui/words.ts'
 const origins = ['own', 'shared'] as const
 
 export default function TypesPage() {
+  const may = useMay()
   const origin = useFilter('origin', origins)
   const list = usePages<DatasetType>(['types', 'list', origin], (cursor, signal) =>
     probity.GET('/api/reference-data/types', {
@@ -20,7 +22,11 @@ export default function TypesPage() {
     }),
   )
   return (
-    <Page title="Types" about="A type says what an entry of a list is made of: its fields, its key and its rules.">
+    <Page
+      title="Types"
+      about="A type says what an entry of a list is made of: its fields, its key and its rules."
+      actions={may('createDatasetType') && <ButtonLink to="/types/new">Define a type</ButtonLink>}
+    >
       <Group gap="xs" mb="sm">
         <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
       </Group>

@@ -2,31 +2,38 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import '@mantine/dropzone/styles.css'
-import '../../ui/registry.css'
+import './registry.css'
 import type { Schemas } from '@probity/client'
 import { useEffect, useRef, useState } from 'react'
-import { probity } from '../../session/client.ts'
-import { useChange } from '../../ui/change.ts'
-import { CopyValue } from '../../ui/copy-value.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { ProblemNote } from '../../ui/problem-note.tsx'
+import { probity } from '../session/client.ts'
+import { useChange } from './change.ts'
+import { CopyValue } from './copy-value.tsx'
+import { Icon } from './icons.tsx'
+import { ProblemNote } from './problem-note.tsx'
 
 type Upload = Schemas['Upload']
 
 interface FileDropProps {
   readonly upload: Upload | null
   readonly extensions: readonly string[]
+  /** What the file is for. */
+  readonly label?: string
   readonly onFile: (file: File) => void
   readonly onUploaded: (upload: Upload | null) => void
 }
 
-export function FileDrop({ upload, extensions, onFile, onUploaded }: FileDropProps) {
+export function FileDrop({ upload, extensions, label = 'File to import', onFile, onUploaded }: FileDropProps) {
   const [file, setFile] = useState<File | null>(null)
+  const [percent, setPercent] = useState(0)
   const abort = useRef<AbortController | null>(null)
   const send = useChange(
     (chosen: File) => {
       abort.current = new AbortController()
-      return probity.uploads.create(chosen, { signal: abort.current.signal })
+      setPercent(0)
+      return probity.uploads.create(chosen, {
+        signal: abort.current.signal,
+        onProgress: ({ sent_bytes }) => setPercent(percentOf(sent_bytes, chosen.size)),
+      })
     },
     { touches: [], onDone: onUploaded },
   )
@@ -47,7 +54,7 @@ export function FileDrop({ upload, extensions, onFile, onUploaded }: FileDropPro
         maxFiles={1}
         disabled={send.isRunning}
         className="drop"
-        inputProps={{ 'aria-label': 'File to import' }}
+        inputProps={{ 'aria-label': label }}
         aria-label="Drop a file here, or press Enter to choose one"
       >
         <Text fw={600}>{file === null ? 'Drop a file here' : 'Drop another file to replace it'}</Text>
@@ -56,11 +63,16 @@ export function FileDrop({ upload, extensions, onFile, onUploaded }: FileDropPro
         </Text>
       </Dropzone>
       {file !== null && send.isRunning && (
-        <div role="status">
-          <Text size="sm" mb={4}>
+        <div>
+          <Text size="sm" mb={4} role="status">
             Sending {file.name}, {sizeOf(file.size)}
           </Text>
-          <Progress value={100} animated striped size="sm" aria-label="The file is being sent" />
+          <Group gap="sm" wrap="nowrap">
+            <Progress value={percent} size="sm" flex={1} aria-label="How much of the file was sent" />
+            <Text size="sm" miw={44} ta="right" aria-hidden="true">
+              {percent} %
+            </Text>
+          </Group>
         </div>
       )}
       <ProblemNote problem={send.problem} />
@@ -83,6 +95,10 @@ export function FileDrop({ upload, extensions, onFile, onUploaded }: FileDropPro
     </Stack>
   )
 }
+
+/** Whole per cents; all of it only when all of it was sent. */
+const percentOf = (sent_bytes: number, size_bytes: number): number =>
+  size_bytes === 0 ? 100 : Math.floor((Math.min(sent_bytes, size_bytes) / size_bytes) * 100)
 
 export const sizeOf = (bytes: number): string => {
   if (bytes < 1000) return `${bytes} bytes`

@@ -1,0 +1,222 @@
+/** One batch: progress as it goes, the distribution it gives, who moved from which band to which, every item, and its failures. */
+import '../../ui/decision/decision.css'
+import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
+import { problemFromAnswer, type Schemas } from '@probity/client'
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { HeatMap } from '../../ui/decision/heat-map.tsx'
+import { Figure } from '../../ui/decision/impact-view.tsx'
+import { kindOf } from '../../ui/decision/kind.ts'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { saveFile } from '../../ui/save-file.ts'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At, duration } from '../../ui/when.tsx'
+import { type Batch, countWords, isOngoing, sourceWords } from './batch-state.ts'
+import { Distribution } from './distribution.tsx'
+import { Items } from './items.tsx'
+
+type Summary = Schemas['BatchSummary']
+
+const batchQuery = (batch_id: string) =>
+  queryOptions({
+    queryKey: ['batches', 'one', batch_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/batch-evaluations/{batch_id}', { params: { path: { batch_id } }, signal }),
+    refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 1000 : false),
+  })
+
+export default function BatchPage() {
+  const { batch_id = '' } = useParams({ strict: false }) as { batch_id?: string }
+  const { data: batch } = useSuspenseQuery(batchQuery(batch_id))
+  const may = useMay()
+  const { data: summary } = useQuery({
+    queryKey: ['batches', 'summary', batch_id, batch.state, batch.counts.done, batch.counts.failed],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/batch-evaluations/{batch_id}/summary', { params: { path: { batch_id } }, signal }),
+    enabled: !isOngoing(batch) && may('getBatchSummary'),
+  })
+  return (
+    <Page
+      title={`Batch: ${sourceWords(batch)}`}
+      mark={<StateBadge state={batch.state} />}
+      about={batch.note}
+      trail={
+        <PageLink to="/batches" inherit>
+          Batches
+        </PageLink>
+      }
+      actions={<Actions batch={batch} />}
+    >
+      <Stack gap="md">
+        {isOngoing(batch) && <Running batch={batch} />}
+        <Stopped batch={batch} />
+        {summary && <SummaryView summary={summary} />}
+        <Items batch={batch} failures={summary?.failures ?? []} />
+        <Record batch={batch} />
+      </Stack>
+    </Page>
+  )
+}
+
+function Running({ batch }: { readonly batch: Batch }) {
+  const { total, done, failed } = batch.counts
+  return (
+    <div role="status">
+      <Text size="sm" mb={6}>
+        {countWords(batch)} decided{failed > 0 && `, ${failed} failed`}. You may leave this page; the batch goes on.
+      </Text>
+      <Progress
+        value={total ? (100 * (done + failed)) / total : 100}
+        animated
+        striped={total === null}
+        aria-label="Progress of the batch"
+      />
+    </div>
+  )
+}
+
+function Stopped({ batch }: { readonly batch: Batch }) {
+  if (batch.state !== 'failed' || batch.problem === null) return null
+  const { title = 'It stopped', detail = '' } = batch.problem as { title?: string; detail?: string }
+  return (
+    <Alert color="red" title={title} role="alert">
+      <Text size="sm">{detail}</Text>
+    </Alert>
+  )
+}
+
+function Actions({ batch }: { readonly batch: Batch }) {
+  const may = useMay()
+  const path = { batch_id: batch.batch_id }
+  const touches = ['batches', 'jobs']
+  const cancel = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/cancel', { params: { path } }), {
+    touches,
+    done: 'The batch was asked to stop',
+  })
+  const resume = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/resume', { params: { path } }), {
+    touches,
+    done: 'The batch goes on',
+  })
+  const retry = useChange(() => probity.POST('/api/batch-evaluations/{batch_id}/retry-failed', { params: { path } }), {
+    touches,
+    done: 'The failed items are tried again',
+  })
+  const save = useChange(
+    async (format: 'csv' | 'ndjson') => {
+      const { data, error, response } = await probity.raw.GET('/api/batch-evaluations/{batch_id}/content', {
+        params: { path, query: { format } },
+        headers: { accept: '*/*' },
+        parseAs: 'blob',
+      })
+      if (data === undefined) throw problemFromAnswer(response, error)
+      return { format, content: data as unknown as Blob }
+    },
+    { touches: [], onDone: ({ format, content }) => saveFile(`batch-${batch.batch_id}.${format}`, content) },
+  )
+  const isStopped = batch.state === 'failed' || batch.state === 'cancelled'
+  return (
+    <Group gap="xs">
+      <ProblemNote problem={cancel.problem ?? resume.problem ?? retry.problem ?? save.problem} />
+      {isOngoing(batch) && may('cancelBatchEvaluation') && (
+        <Button variant="default" loading={cancel.isRunning} onClick={() => cancel.run(undefined)}>
+          Cancel
+        </Button>
+      )}
+      {isStopped && may('resumeBatchEvaluation') && (
+        <Button loading={resume.isRunning} onClick={() => resume.run(undefined)}>
+          Resume
+        </Button>
+      )}
+      {batch.state === 'succeeded' && batch.counts.failed > 0 && may('retryBatchItems') && (
+        <Button variant="default" loading={retry.isRunning} onClick={() => retry.run(undefined)}>
+          Retry failed
+        </Button>
+      )}
+      {!isOngoing(batch) && may('getBatchContent') && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" loading={save.isRunning}>
+              Download
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => save.run('csv')}>As CSV</Menu.Item>
+            <Menu.Item onClick={() => save.run('ndjson')}>As NDJSON</Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </Group>
+  )
+}
+
+function SummaryView({ summary }: { readonly summary: Summary }) {
+  const { changes } = summary
+  const shown = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
+        <Figure name="items" value={summary.items} />
+        <Figure name="decided" value={summary.done} />
+        <Figure name="failed" value={summary.failed} isLoud />
+        <Figure name="rated higher than before" value={changes.raised} isLoud />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <Section title="Distribution">
+          <Distribution summary={summary} />
+        </Section>
+        {summary.migration.length > 0 && (
+          <Section title="From the rating before to the one now">
+            <HeatMap
+              label="Moves between bands"
+              moves={summary.migration}
+              nothing={{ from: 'not rated', to: 'not rated' }}
+            />
+            <Text size="xs" c="dimmed" mt="xs">
+              {shown.map(([change, count]) => `${change}: ${count.toLocaleString('en')}`).join(', ')}
+            </Text>
+          </Section>
+        )}
+      </SimpleGrid>
+    </>
+  )
+}
+
+function Record({ batch }: { readonly batch: Batch }) {
+  const kind = kindOf(batch.family)
+  return (
+    <Section title="What it stood on">
+      <Facts
+        of={[
+          [
+            'Decided by',
+            <PageLink key="by" to={`${kind.place}/${batch.definition_key}`} size="sm">
+              {batch.definition_key}, version {batch.definition_version}
+            </PageLink>,
+          ],
+          ['Receipt', <CopyValue key="receipt" value={batch.receipt_id} name="the receipt id" />],
+          ['Valid at', <At key="valid" at={batch.valid_at} />],
+          ['Source', sourceWords(batch)],
+          batch.source.sha256 !== null && [
+            'SHA-256 of the file',
+            <CopyValue key="sha" value={batch.source.sha256} name="the SHA-256 of the file" />,
+          ],
+          [
+            'Ordered',
+            <span key="ordered">
+              <At at={batch.created_at} />, by <Principal of={batch.created_by} />
+            </span>,
+          ],
+          batch.finished_at !== null && ['Took', duration(batch.created_at, batch.finished_at)],
+        ]}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,69 @@
+/** Batches, newest first: what decided, about how many, and how far they are. */
+import { Table, Text } from '@mantine/core'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { kindOf } from '../../ui/decision/kind.ts'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { When } from '../../ui/when.tsx'
+import { type Batch, countWords, sourceWords } from './batch-state.ts'
+
+export default function BatchesPage() {
+  const may = useMay()
+  const list = usePages<Batch>(
+    ['batches', 'list'],
+    (cursor, signal) => probity.GET('/api/batch-evaluations', { params: { query: { ...cursor, limit: 50 } }, signal }),
+    { refetch_ms: 5000 },
+  )
+  return (
+    <Page
+      title="Batches"
+      about="Many subjects decided on one receipt: each item is decided and kept, or fails by itself with its faults."
+      actions={may('startBatchEvaluation') && <ButtonLink to="/batches/new">New batch</ButtonLink>}
+    >
+      <ListTable<Batch>
+        label="Batches"
+        list={list}
+        empty="No batch yet. Drop a file to start one."
+        head={[
+          { name: 'Batch' },
+          { name: 'State' },
+          { name: 'Items' },
+          { name: 'Failed', from: 'sm' },
+          { name: 'Decided by', from: 'md' },
+          { name: 'By', from: 'lg' },
+        ]}
+        row={(one) => (
+          <Table.Tr key={one.batch_id}>
+            <Table.Td>
+              <PageLink to={`/batches/${one.batch_id}`} size="sm" fw={500}>
+                {sourceWords(one)}
+              </PageLink>
+              <Text size="xs" c="dimmed">
+                <When at={one.created_at} />
+                {one.note && `, “${one.note}”`}
+              </Text>
+            </Table.Td>
+            <Table.Td>
+              <StateBadge state={one.state} />
+            </Table.Td>
+            <Table.Td>{countWords(one)}</Table.Td>
+            <Table.Td visibleFrom="sm">{one.counts.failed.toLocaleString('en')}</Table.Td>
+            <Table.Td visibleFrom="md">
+              <PageLink to={`${kindOf(one.family).place}/${one.definition_key}`} size="sm">
+                {one.definition_key}
+              </PageLink>
+              , version {one.definition_version}
+            </Table.Td>
+            <Table.Td visibleFrom="lg">
+              <Principal of={one.created_by} />
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,161 @@
+/** What became of each item, filtered by state, change and band; a failure says what was wrong and in which column. */
+import { Anchor, Badge, Group, Modal, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { ExplanationView } from '../../ui/decision/explanation.tsx'
+import { BandMark, ResultMark } from '../../ui/decision/outcome.tsx'
+import { Verdict } from '../../ui/decision/verdict.tsx'
+import { Filter, useFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
+import { Section } from '../../ui/section.tsx'
+import { defined, spaced } from '../../ui/words.ts'
+import { type Batch, isOngoing } from './batch-state.ts'
+
+type Item = Schemas['BatchItem']
+type Change = NonNullable<Item['change']>
+
+const states = ['done', 'failed'] as const
+const changes: readonly Change[] = ['first', 'raised', 'lowered', 'moved', 'same']
+
+interface ItemsProps {
+  readonly batch: Batch
+  readonly failures: readonly { readonly code: string; readonly count: number }[]
+}
+
+export function Items({ batch, failures }: ItemsProps) {
+  const { batch_id } = batch
+  const codes = failures.map(({ code }) => code)
+  const query = defined({
+    state: useFilter('state', states),
+    change: useFilter('change', changes) as Change | undefined,
+    failure_code: useFilter('failure', codes),
+  })
+  const [opened, setOpened] = useState<Item | null>(null)
+  const list = usePages<Item>(
+    ['batches', 'items', batch_id, query],
+    (cursor, signal) =>
+      probity.GET('/api/batch-evaluations/{batch_id}/items', {
+        params: { path: { batch_id }, query: { ...cursor, ...query, limit: 50 } },
+        signal,
+      }),
+    isOngoing(batch) ? { refetch_ms: 3000 } : {},
+  )
+  return (
+    <Section
+      title="Items"
+      aside={
+        <Group gap="xs">
+          <Filter name="state" label="State" values={states} everything="Any state" />
+          <Filter name="change" label="Change of rating" values={changes} everything="Any change" />
+          {codes.length > 0 && <Filter name="failure" label="Failure" values={codes} everything="Any failure" />}
+        </Group>
+      }
+    >
+      <ListTable<Item>
+        label="Items"
+        list={list}
+        empty={isOngoing(batch) ? 'Nothing is decided yet.' : 'No item fits.'}
+        head={[
+          { name: '#' },
+          { name: 'Subject' },
+          { name: 'Result' },
+          { name: 'Before', from: 'sm' },
+          { name: 'Reasons', from: 'md' },
+        ]}
+        row={(item) => <Row key={item.seq} item={item} onOpen={() => setOpened(item)} />}
+      />
+      <Modal
+        opened={opened !== null}
+        onClose={() => setOpened(null)}
+        title={`Why item ${opened?.seq} was decided so`}
+        size="xl"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {opened && <Explained batch_id={batch_id} seq={opened.seq} />}
+      </Modal>
+    </Section>
+  )
+}
+
+function Row({ item, onOpen }: { readonly item: Item; readonly onOpen: () => void }) {
+  return (
+    <Table.Tr>
+      <Table.Td className="nowrap">
+        {item.seq}
+        {item.line !== null && (
+          <Text size="xs" c="dimmed">
+            line {item.line}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {item.subject_id !== null ? (
+          <PageLink to={`/subjects/${item.subject_id}`} size="sm">
+            {item.external_id ?? item.subject_id.slice(-8)}
+          </PageLink>
+        ) : (
+          (item.external_id ?? <span className="quiet">none</span>)
+        )}
+      </Table.Td>
+      <Table.Td>
+        {item.state === 'failed' ? (
+          <Failure item={item} />
+        ) : (
+          <Group gap={6} wrap="nowrap">
+            <ResultMark of={item} />
+            <Anchor component="button" type="button" size="sm" onClick={onOpen}>
+              Why<span className="sr-only"> item {item.seq}</span>
+            </Anchor>
+          </Group>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <BandMark band={item.previous_band} />{' '}
+        {item.change !== null && item.change !== 'same' && <span className="quiet">{spaced(item.change)}</span>}
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Text size="xs" className="cell-text">
+          {item.reason_codes.join(', ')}
+        </Text>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Failure({ item }: { readonly item: Item }) {
+  return (
+    <div>
+      <Badge variant="light" color="red" tt="none">
+        failed
+      </Badge>
+      {item.findings.map(({ code, pointer, message, column }) => (
+        <Text size="xs" key={`${code} ${pointer}`}>
+          <span className="mono">{column ?? pointer.slice(1)}</span> {message}
+        </Text>
+      ))}
+    </div>
+  )
+}
+
+function Explained({ batch_id, seq }: { readonly batch_id: string; readonly seq: number }) {
+  const { data } = useQuery({
+    queryKey: ['batches', 'explanation', batch_id, seq],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/batch-evaluations/{batch_id}/items/{seq}/explanation', {
+        params: { path: { batch_id, seq: String(seq) } },
+        signal,
+      }),
+    staleTime: 60_000,
+  })
+  if (!data) return <ListSkeleton />
+  return (
+    <>
+      <Verdict outcome={data.outcome} />
+      <div style={{ height: 12 }} />
+      <ExplanationView outcome={data.outcome} explanation={data.explanation} lists={[]} />
+    </>
+  )
+}

@@ -1,0 +1,246 @@
+/** Starting a batch: what decides, and about whom, from a file or by a filter; estimated first if wanted. */
+import { Alert, Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { definitionsQuery, keyIn, matrixKind, ruleKind } from '../../ui/decision/kind.ts'
+import { FileDrop } from '../../ui/file-drop.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { plural } from '../../ui/words.ts'
+
+type Source = 'file' | 'filter'
+const blank = {
+  chosen: null as string | null,
+  source: 'file' as Source,
+  format: 'csv' as 'csv' | 'ndjson',
+  external_id: '',
+  subject_type: null as string | null,
+  segment: '',
+  band: '',
+  note: '',
+}
+
+export default function NewBatchPage() {
+  const may = useMay()
+  const navigate = useNavigate()
+  const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
+  const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
+  const [order, setOrder] = useState(blank)
+  const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
+  const [estimate, setEstimate] = useState<Schemas['BatchEstimate'] | null>(null)
+  const set = (change: Partial<typeof blank>) => setOrder({ ...order, ...change })
+  const body = bodyOf(order, upload)
+  const guess = useChange(() => probity.POST('/api/batch-evaluations/estimate', { body }), {
+    touches: [],
+    onDone: setEstimate,
+  })
+  const start = useChange(() => probity.POST('/api/batch-evaluations', { body }), {
+    touches: ['batches', 'jobs'],
+    done: 'The batch is started',
+    onDone: (job) => navigate({ to: batchOf(job) }),
+  })
+  const choices = (all: typeof matrices, family: string) =>
+    [...new Set(all.filter(({ active }) => active !== null).map(keyIn))].map((key) => ({
+      value: `${family} ${key}`,
+      label: all.find((one) => keyIn(one) === key)?.title ?? key,
+    }))
+  const isReady = order.chosen !== null && (order.source === 'filter' || upload !== null)
+  return (
+    <Page
+      title="New batch"
+      about="The versions in force now are pinned at once, and everything is decided on them."
+      trail={
+        <PageLink to="/batches" inherit>
+          Batches
+        </PageLink>
+      }
+      width="text"
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          guess.forget()
+          start.run(undefined)
+        }}
+      >
+        <Stack gap="md">
+          <Select
+            label="What decides"
+            placeholder="Choose a matrix or a rule"
+            required
+            searchable
+            value={order.chosen}
+            data={[
+              { group: 'Matrices', items: choices(matrices, 'matrix') },
+              { group: 'Rules', items: choices(rules, 'rule') },
+            ]}
+            onChange={(chosen) => set({ chosen })}
+          />
+          <AboutWhom order={order} onChange={set} upload={upload} onUploaded={setUpload} />
+          <TextInput
+            label="Note"
+            maxLength={500}
+            value={order.note}
+            onChange={(event) => set({ note: event.currentTarget.value })}
+          />
+          <ProblemNote problem={start.problem ?? guess.problem} />
+          {estimate && <Estimate of={estimate} />}
+          <Group gap="xs">
+            <Button type="submit" disabled={!isReady} loading={start.isRunning}>
+              Start
+            </Button>
+            {may('estimateBatchEvaluation') && (
+              <Button
+                variant="default"
+                disabled={!isReady}
+                loading={guess.isRunning}
+                onClick={() => {
+                  start.forget()
+                  guess.run(undefined)
+                }}
+              >
+                Estimate
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Page>
+  )
+}
+
+function bodyOf(order: typeof blank, upload: Schemas['Upload'] | null) {
+  const [family, key = ''] = (order.chosen ?? '').split(' ')
+  const { subject_type, segment, band } = order
+  return {
+    ...(family === 'rule' ? { rule_key: key } : { matrix_key: key }),
+    ...(order.note !== '' && { note: order.note }),
+    ...(order.source === 'file'
+      ? {
+          upload_id: upload?.upload_id ?? '',
+          file: {
+            format: order.format,
+            ...(order.external_id !== '' && { mapping: { external_id: order.external_id } }),
+          },
+        }
+      : {
+          filter: {
+            ...(subject_type !== null && { subject_type: subject_type as 'person' }),
+            ...(segment !== '' && { segment }),
+            ...(band !== '' && { band }),
+          },
+        }),
+  }
+}
+
+/** The page of what a job works on. */
+const batchOf = ({ resource }: Schemas['Job']): string =>
+  (resource ?? '').replace('/api/batch-evaluations', '/batches') || '/batches'
+
+interface FilterFieldsProps {
+  readonly order: typeof blank
+  readonly onChange: (change: Partial<typeof blank>) => void
+}
+
+interface AboutWhomProps extends FilterFieldsProps {
+  readonly upload: Schemas['Upload'] | null
+  readonly onUploaded: (upload: Schemas['Upload'] | null) => void
+}
+
+/** The items: rows of a file, or the subjects that fit a filter. */
+function AboutWhom({ order, onChange, upload, onUploaded }: AboutWhomProps) {
+  return (
+    <Section
+      title="About whom"
+      aside={
+        <SegmentedControl
+          size="xs"
+          aria-label="Where the items come from"
+          value={order.source}
+          onChange={(source) => onChange({ source: source as Source })}
+          data={[
+            { value: 'file', label: 'A file' },
+            { value: 'filter', label: 'Known subjects' },
+          ]}
+        />
+      }
+    >
+      {order.source === 'file' ? (
+        <Stack gap="sm">
+          <FileDrop
+            label="File with one item a row"
+            upload={upload}
+            extensions={['.csv', '.ndjson']}
+            onFile={(file) => onChange({ format: /json/.test(file.name) ? 'ndjson' : 'csv' })}
+            onUploaded={onUploaded}
+          />
+          <TextInput
+            label="Column that names the subject"
+            placeholder="external_id"
+            value={order.external_id}
+            onChange={(event) => onChange({ external_id: event.currentTarget.value })}
+          />
+          <Text size="xs" c="dimmed">
+            Read as {order.format.toUpperCase()}. Every other column is an input of its own name; items of a list are
+            separated by |.
+          </Text>
+        </Stack>
+      ) : (
+        <FilterFields order={order} onChange={onChange} />
+      )}
+    </Section>
+  )
+}
+
+function FilterFields({ order, onChange }: FilterFieldsProps) {
+  return (
+    <Group gap="sm" align="flex-end">
+      <Select
+        label="Type"
+        placeholder="Any"
+        clearable
+        w={150}
+        data={['person', 'company', 'other']}
+        value={order.subject_type}
+        onChange={(subject_type) => onChange({ subject_type })}
+      />
+      <TextInput
+        label="Segment"
+        w={180}
+        value={order.segment}
+        onChange={(event) => onChange({ segment: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Band in force"
+        w={150}
+        value={order.band}
+        onChange={(event) => onChange({ band: event.currentTarget.value })}
+      />
+    </Group>
+  )
+}
+
+function Estimate({ of }: { readonly of: Schemas['BatchEstimate'] }) {
+  const { tried } = of
+  return (
+    <Alert color={tried.failed > 0 ? 'yellow' : 'teal'} title="Estimate" role="status">
+      <Text size="sm">
+        {of.is_exact ? '' : 'At least '}
+        {plural(of.items, 'item')}, about {of.seconds} s, with version {of.definition_version}. Of the first{' '}
+        {tried.items}, {tried.failed} would fail.
+      </Text>
+      {tried.failures.map(({ code, count, message }) => (
+        <Text size="sm" key={code}>
+          {count} × {message}
+        </Text>
+      ))}
+    </Alert>
+  )
+}

@@ -1,0 +1,160 @@
+/** What approving would change, and what it would have done to past decisions: the two things to look at before deciding. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { isProblem } from '@probity/client'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { ImpactView } from '../../ui/decision/impact-view.tsx'
+import { definitionQuery, type Kind, matrixKind, ruleKind } from '../../ui/decision/kind.ts'
+import { DefinitionDifference } from '../../ui/definition/difference-page.tsx'
+import { DifferenceCounts } from '../../ui/difference-counts.tsx'
+import { ListSkeleton } from '../../ui/list.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { datasetQuery, differenceQuery } from '../../ui/registry-queries.ts'
+import { SearchLink } from '../../ui/search-link.tsx'
+import { Section } from '../../ui/section.tsx'
+
+type ChangeRequest = Schemas['ChangeRequest']
+type Run = Schemas['ImpactRun']
+
+/** Requests that put another version in force. */
+const MEASURED = ['activation', 'overlay', 'rollback']
+
+export const hasImpact = ({ action, params }: ChangeRequest): boolean =>
+  MEASURED.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
+
+/** The version that approving puts in force, where the request names one. */
+function versionIn({ body }: ChangeRequest): number | null {
+  const { version, to_version } = (body ?? {}) as { version?: number; to_version?: number }
+  return version ?? to_version ?? null
+}
+
+export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
+  const params = request.params as Readonly<Record<string, string | undefined>>
+  const to = versionIn(request)
+  if (to === null) return null
+  const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
+  const key = params['matrix_key'] ?? params['rule_key']
+  return (
+    <Section title="Difference">
+      <Suspense fallback={<ListSkeleton />}>
+        {kind && key ? (
+          <OfDefinition kind={kind} definition_key={key} to={to} />
+        ) : (
+          <OfList list_key={params['list_key'] ?? ''} to={to} />
+        )}
+      </Suspense>
+    </Section>
+  )
+}
+
+interface OfDefinitionProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly to: number
+}
+
+function OfDefinition({ kind, definition_key, to }: OfDefinitionProps) {
+  const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
+  if (!of) return null
+  const from = of.active?.version
+  if (from === undefined)
+    return <Text size="sm">Nothing is in force yet: version {to} would be the first to decide.</Text>
+  if (from === to) return <Text size="sm">Version {to} is in force.</Text>
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        From version {from}, in force now, to version {to}:
+      </Text>
+      <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
+    </Stack>
+  )
+}
+
+function OfList({ list_key, to }: { readonly list_key: string; readonly to: number }) {
+  const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
+  const from = dataset?.active?.version
+  const { data } = useQuery({
+    ...differenceQuery(list_key, from ?? 0, to),
+    enabled: from !== undefined && from !== to,
+    throwOnError: false,
+  })
+  if (!dataset) return null
+  if (from === undefined) return <Text size="sm">Nothing is in force yet: version {to} would be the first.</Text>
+  if (from === to) return <Text size="sm">Version {to} is in force.</Text>
+  return (
+    <Group gap="sm">
+      {data?.summary && <DifferenceCounts of={data.summary} />}
+      <SearchLink to={`/datasets/${list_key}/diff`} search={{ from, to }} size="sm">
+        Every change from version {from} to version {to}
+      </SearchLink>
+    </Group>
+  )
+}
+
+const isOngoing = (run: Run): boolean => run.state === 'queued' || run.state === 'running'
+
+/** Null while none was made: that is an answer. */
+const impactQuery = (cr_id: string) =>
+  queryOptions({
+    queryKey: ['change-requests', 'impact', cr_id],
+    queryFn: async ({ signal }): Promise<Run | null> => {
+      try {
+        return await probity.GET('/api/change-requests/{cr_id}/impact', { params: { path: { cr_id } }, signal })
+      } catch (error) {
+        if (isProblem(error) && error.code === 'not_found') return null
+        throw error
+      }
+    },
+    refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 1500 : false),
+    throwOnError: false,
+  })
+
+export function Impact({ request }: { readonly request: ChangeRequest }) {
+  const may = useMay()
+  const { cr_id } = request
+  const { data: run } = useQuery({
+    ...impactQuery(cr_id),
+    enabled: may('getChangeRequestImpact') && request.impact_run_id !== null,
+  })
+  const start = useChange(
+    () => probity.POST('/api/change-requests/{cr_id}/impact', { params: { path: { cr_id } }, body: {} }),
+    { touches: ['change-requests'], done: 'The impact is being measured' },
+  )
+  return (
+    <Section
+      title="Impact"
+      aside={
+        request.state === 'open' &&
+        may('startChangeRequestImpact') && (
+          <Button
+            size="xs"
+            variant={run ? 'default' : 'filled'}
+            loading={start.isRunning || (run != null && isOngoing(run))}
+            onClick={() => start.run(undefined)}
+          >
+            {run ? 'Measure anew' : 'Run impact'}
+          </Button>
+        )
+      }
+    >
+      <ProblemNote problem={start.problem} />
+      {request.require_impact && request.state === 'open' && (
+        <Text size="sm" mb="xs">
+          Approving needs a measurement that still holds.
+        </Text>
+      )}
+      {run ? (
+        <ImpactView run={run} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          Not measured yet: the latest decision about each subject would be made again with this change, and nothing is
+          changed by it.
+        </Text>
+      )}
+    </Section>
+  )
+}

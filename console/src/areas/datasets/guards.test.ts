@@ -1,0 +1,30 @@
+/** Guards as people write them, there and back. */
+import { expect, test } from 'vitest'
+import { filledFault, guardsOf, wordsOf } from './guards.ts'
+
+test('what was read is written again exactly', () => {
+  const guards = {
+    min_entries: 0,
+    max_entries: 500,
+    max_removed_bps: 1250,
+    max_removed_entries: 3,
+    max_changed_bps: 5000,
+    min_filled_bps: { '/country': 9950, '/names/first': 100 },
+  }
+  expect(wordsOf(guards as never)).toMatchObject({
+    removed_percent: 12.5,
+    filled: '/country 99.5\n/names/first 1',
+  })
+  expect(guardsOf(wordsOf(guards as never))).toEqual(guards)
+})
+
+test('what is left empty is not said', () => {
+  expect(guardsOf(wordsOf({}))).toEqual({})
+})
+
+test('a fill rate is a field and a percentage', () => {
+  expect(filledFault('/country 95\n\n /name 100 %\n')).toBeNull()
+  expect(filledFault('/country')).toContain('“/country”')
+  expect(filledFault('/country 95\ncountry 95')).toContain('“country 95”')
+  expect(filledFault('/country 101')).toContain('“/country 101”')
+})

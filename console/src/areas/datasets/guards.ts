@@ -1,0 +1,60 @@
+/** Guards as people write them: shares in per cent, fill rates one a line. Pure. */
+import type { Schemas } from '@probity/client'
+
+export type Guards = Schemas['Guards']
+
+/** An empty text where nothing is said. */
+export interface GuardWords {
+  readonly min_entries: number | string
+  readonly max_entries: number | string
+  readonly max_removed_entries: number | string
+  readonly removed_percent: number | string
+  readonly changed_percent: number | string
+  /** `/country 95`, one a line. */
+  readonly filled: string
+}
+
+const percent = (bps: number | undefined): number | string => (bps === undefined ? '' : bps / 100)
+
+export const wordsOf = (guards: Guards): GuardWords => ({
+  min_entries: guards.min_entries ?? '',
+  max_entries: guards.max_entries ?? '',
+  max_removed_entries: guards.max_removed_entries ?? '',
+  removed_percent: percent(guards.max_removed_bps),
+  changed_percent: percent(guards.max_changed_bps),
+  filled: Object.entries(guards.min_filled_bps ?? {})
+    .map(([pointer, bps]) => `${pointer} ${bps / 100}`)
+    .join('\n'),
+})
+
+const LINE = /^(\/\S+)\s+(\d{1,3}(?:\.\d{1,2})?)\s*%?$/
+
+const linesOf = (filled: string): string[] =>
+  filled
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** What is wrong with the lines of fill rates, as a sentence, or null. */
+export function filledFault(filled: string): string | null {
+  const odd = linesOf(filled).find((line) => Number(LINE.exec(line)?.[2] ?? 101) > 100)
+  return odd === undefined ? null : `“${odd}” is not a field and a percentage up to 100, like: /country 95`
+}
+
+export function guardsOf(words: GuardWords): Guards {
+  const count = (value: number | string) => (typeof value === 'number' ? value : undefined)
+  const bps = (value: number | string) => (typeof value === 'number' ? Math.round(value * 100) : undefined)
+  const filled = linesOf(words.filled).flatMap((line): [string, number][] => {
+    const [, pointer, share] = LINE.exec(line) ?? []
+    return pointer === undefined ? [] : [[pointer, Math.round(Number(share) * 100)]]
+  })
+  const said = {
+    min_entries: count(words.min_entries),
+    max_entries: count(words.max_entries),
+    max_removed_entries: count(words.max_removed_entries),
+    max_removed_bps: bps(words.removed_percent),
+    max_changed_bps: bps(words.changed_percent),
+    min_filled_bps: filled.length > 0 ? Object.fromEntries(filled) : undefined,
+  }
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Guards
+}

@@ -1,0 +1,94 @@
+/** What is rarely done with a list: changing its settings, and retiring it. */
+import { ActionIcon, List, Menu, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { spaced } from '../../ui/words.ts'
+import { SettingsDialog } from './settings-dialog.tsx'
+
+export function ListMenu({ dataset }: { readonly dataset: Dataset }) {
+  const may = useMay()
+  const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
+  if (!may('updateDataset') && !may('archiveDataset')) return null
+  const close = () => setAsking(null)
+  return (
+    <>
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label={`More actions for ${dataset.title}`}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {may('updateDataset') && <Menu.Item onClick={() => setAsking('settings')}>Settings</Menu.Item>}
+          {may('archiveDataset') && <Menu.Item onClick={() => setAsking('archive')}>Archive</Menu.Item>}
+        </Menu.Dropdown>
+      </Menu>
+      {asking === 'settings' && <SettingsDialog dataset={dataset} onClose={close} />}
+      <ArchiveDialog dataset={dataset} isOpen={asking === 'archive'} onClose={close} />
+    </>
+  )
+}
+
+interface ArchiveDialogProps {
+  readonly dataset: Dataset
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
+  const { list_key, title } = dataset
+  const params = { path: { list_key } }
+  const { data: dependents } = useQuery({
+    queryKey: ['datasets', 'dependents', list_key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/datasets/{list_key}/dependents', { params, signal }).then(({ items }) => items),
+    enabled: isOpen,
+  })
+  const archive = useChange(() => probity.POST('/api/reference-data/datasets/{list_key}/archive', { params }), {
+    touches: ['datasets'],
+    done: `${title} is archived`,
+    onDone: close,
+  })
+  function close() {
+    archive.forget()
+    onClose()
+  }
+  return (
+    <ConfirmDialog
+      title={`Archive ${title}?`}
+      isOpen={isOpen}
+      onClose={close}
+      onConfirm={() => archive.run(undefined)}
+      confirm="Archive the list"
+      change={archive}
+      isDangerous
+    >
+      <Text size="sm">
+        It takes no more versions and nothing of it can be put in force. Every version stays readable, and decisions
+        made with it can be replayed.
+      </Text>
+      {dependents !== undefined && dependents.length > 0 && (
+        <>
+          <Text size="sm" mt="sm" fw={600}>
+            This still stands on it:
+          </Text>
+          <List size="sm" aria-label="What stands on the list">
+            {dependents.map(({ kind, key, detail }) => (
+              <List.Item key={`${kind} ${key}`}>
+                {spaced(kind)} {key}: {detail}
+              </List.Item>
+            ))}
+          </List>
+        </>
+      )}
+      <ApprovalNote request={archive.waiting} />
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,60 @@
+/** Changing the settings of a list. Whoever was slower is told so, and sees what the other one wrote. */
+import { TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
+import { bodyOf, isComplete, ListFields, settingsOf } from './list-fields.tsx'
+
+interface SettingsDialogProps {
+  readonly dataset: Dataset
+  readonly onClose: () => void
+}
+
+/** Mounted while it is open: it begins with the list as it is then. */
+export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
+  const queries = useQueryClient()
+  const [settings, setSettings] = useState(() => settingsOf(dataset))
+  const [revision, setRevision] = useState(dataset.revision)
+  const save = useChange(
+    () =>
+      probity.PATCH('/api/reference-data/datasets/{list_key}', {
+        params: { path: { list_key: dataset.list_key } },
+        body: { ...bodyOf(settings), expected_revision: revision },
+      }),
+    { touches: ['datasets'], done: 'The settings are saved', onDone: onClose },
+  )
+  const faults = faultsByField(save.problem)
+  async function reload() {
+    const now = await queries.fetchQuery({ ...datasetQuery(dataset.list_key), staleTime: 0 })
+    setSettings(settingsOf(now))
+    setRevision(now.revision)
+    save.forget()
+  }
+  return (
+    <FormDialog
+      title={`Settings of ${dataset.title}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => isComplete(settings) && save.run(undefined)}
+      onReload={reload}
+      submit="Save the settings"
+      change={save}
+      size="lg"
+    >
+      <TextInput
+        label="Title"
+        required
+        maxLength={200}
+        data-autofocus
+        value={settings.title}
+        error={faults['title']}
+        onChange={(event) => setSettings({ ...settings, title: event.currentTarget.value })}
+      />
+      <ListFields settings={settings} faults={faults} onChange={setSettings} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,216 @@
+/** One decision: what it was, why, what it stood on, and everything that can be asked of it afterwards. */
+import { Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type ReactNode, Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { ExplanationView, ListLink } from '../../ui/decision/explanation.tsx'
+import { kindOf, textQuery } from '../../ui/decision/kind.ts'
+import { definitionIn } from '../../ui/decision/model.ts'
+import { ResultMark } from '../../ui/decision/outcome.tsx'
+import { Verdict } from '../../ui/decision/verdict.tsx'
+import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { PlainTable } from '../../ui/plain-table.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { saveFile, saveJson } from '../../ui/save-file.ts'
+import { SearchLink } from '../../ui/search-link.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At } from '../../ui/when.tsx'
+import { evaluationQuery, explanationQuery, readPack } from './evaluation-queries.ts'
+import { Reevaluate } from './reevaluate.tsx'
+import { Replay } from './replay.tsx'
+import { WhatIf } from './what-if.tsx'
+
+type Evaluation = Schemas['Evaluation']
+
+const tabs = ['why', 'stood-on', 'today', 'what-if'] as const
+const names = { why: 'Why', 'stood-on': 'What it stood on', today: 'Today', 'what-if': 'What if' } as const
+
+export default function EvaluationPage() {
+  const { evaluation_id = '' } = useParams({ strict: false }) as { evaluation_id?: string }
+  const { data: one } = useSuspenseQuery(evaluationQuery(evaluation_id))
+  const may = useMay()
+  const tab = useFilter('tab', tabs) ?? 'why'
+  const set = useSetFilter()
+  const kind = kindOf(one.family)
+  const { data: text } = useQuery({
+    ...textQuery(kind, one.definition.key, one.definition.version),
+    throwOnError: false,
+  })
+  const definition = text ? definitionIn(text.definition) : null
+  const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
+    why: <Why one={one} />,
+    'stood-on': <StoodOn one={one} />,
+    today: <Reevaluate one={one} bands={definition?.bands} />,
+    'what-if': <WhatIf one={one} definition={definition} />,
+  }
+  const offered = tabs.filter(
+    (name) => (name !== 'today' || may('reevaluateEvaluation')) && (name !== 'what-if' || may('exploreEvaluation')),
+  )
+  return (
+    <Page
+      title={`Decision of ${one.definition.key}`}
+      mark={<ResultMark of={one} />}
+      about={
+        <>
+          <At at={one.decided_at} />, by <Principal of={one.created_by} />
+        </>
+      }
+      trail={
+        <PageLink to="/evaluations" inherit>
+          Evaluations
+        </PageLink>
+      }
+      actions={<Downloads one={one} />}
+    >
+      <Stack gap="md">
+        {may('replayEvaluation') && <Replay evaluation_id={one.evaluation_id} />}
+        <Section title="Outcome">
+          <Verdict outcome={one.outcome} bands={definition?.bands} />
+          <SubjectLine one={one} />
+        </Section>
+      </Stack>
+      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
+        <Tabs.List aria-label="Parts of the decision" className="tabs">
+          {offered.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {names[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} pt="md">
+          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+function SubjectLine({ one }: { readonly one: Evaluation }) {
+  const may = useMay()
+  const { data: subject } = useQuery({
+    queryKey: ['subjects', 'one', one.subject_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id: one.subject_id ?? '' } }, signal }),
+    enabled: one.subject_id !== null && may('getSubject'),
+    throwOnError: false,
+  })
+  if (one.subject_id === null) {
+    return (
+      <Text size="sm" c="dimmed" mt="xs">
+        About no subject: nobody is rated by it.
+      </Text>
+    )
+  }
+  return (
+    <Text size="sm" mt="xs">
+      About{' '}
+      <PageLink to={`/subjects/${one.subject_id}`} inherit>
+        {subject?.name ?? `subject ${one.subject_id.slice(-8)}`}
+      </PageLink>
+    </Text>
+  )
+}
+
+function Why({ one }: { readonly one: Evaluation }) {
+  const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
+  return <ExplanationView outcome={data.outcome} explanation={data.explanation} lists={one.lists} />
+}
+
+function StoodOn({ one }: { readonly one: Evaluation }) {
+  const { definition, receipt } = one
+  const kind = kindOf(definition.family)
+  return (
+    <Stack gap="md">
+      <Section title="Versions it was made on">
+        <PlainTable
+          label="Versions"
+          head={[{ name: 'What' }, { name: 'Why this one', from: 'sm' }, { name: 'Content hash', from: 'md' }]}
+        >
+          <Table.Tr>
+            <Table.Td>
+              <SearchLink
+                to={`${kind.place}/${definition.key}`}
+                search={{ tab: 'reading', version: definition.version }}
+                size="sm"
+              >
+                {kind.word} {definition.key}, version {definition.version}
+              </SearchLink>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">in force then</Table.Td>
+            <Table.Td visibleFrom="md" className="mono">
+              {definition.content_hash.slice(0, 16)}
+            </Table.Td>
+          </Table.Tr>
+          {one.lists.map((list) => (
+            <Table.Tr key={list.list_key}>
+              <Table.Td>
+                <Text size="sm" component="span">
+                  <ListLink list_key={list.list_key} lists={one.lists} />
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">{viaWords[list.via] ?? list.via}</Table.Td>
+              <Table.Td visibleFrom="md" className="mono">
+                {list.content_hash.slice(0, 16)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </PlainTable>
+      </Section>
+      <Section title="Receipt">
+        <Facts
+          of={[
+            ['Receipt', <CopyValue key="receipt" value={receipt.receipt_id} name="the receipt id" />],
+            ['Manifest hash', <CopyValue key="manifest" value={receipt.manifest_hash} name="the manifest hash" />],
+            ['Document hash', <CopyValue key="document" value={one.document_hash} name="the document hash" />],
+            ['Valid at', <At key="valid" at={receipt.valid_at} />],
+            ['As known at', <At key="known" at={receipt.known_at} />],
+            ['Engine', `number ${one.engine}`],
+          ]}
+        />
+      </Section>
+    </Stack>
+  )
+}
+
+const viaWords: Readonly<Record<string, string>> = {
+  'tenant-own': 'this tenant’s own list',
+  'tenant-pin': 'pinned by this tenant',
+  shared: 'shared, in force for everybody',
+}
+
+function Downloads({ one }: { readonly one: Evaluation }) {
+  const may = useMay()
+  const { evaluation_id } = one
+  const certificate = useChange(
+    () => probity.GET('/api/evaluations/{evaluation_id}/certificate', { params: { path: { evaluation_id } } }),
+    { touches: [], onDone: (signed) => saveJson(`certificate-${evaluation_id}.json`, signed) },
+  )
+  const pack = useChange(() => readPack(evaluation_id), {
+    touches: [],
+    onDone: (bytes) => saveFile(`evaluation-pack-${evaluation_id}.zip`, bytes),
+  })
+  return (
+    <Group gap="xs">
+      <ProblemNote problem={certificate.problem ?? pack.problem} />
+      {may('getCertificate') && (
+        <Button variant="default" loading={certificate.isRunning} onClick={() => certificate.run(undefined)}>
+          Certificate
+        </Button>
+      )}
+      {may('getEvaluationPack') && (
+        <Button variant="default" loading={pack.isRunning} onClick={() => pack.run(undefined)}>
+          Examiner’s pack
+        </Button>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,39 @@
+/** Questions about one decision. A decision never changes, so its answers are kept. */
+import { problemFromAnswer } from '@probity/client'
+import { queryOptions } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+
+export const evaluationQuery = (evaluation_id: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'one', evaluation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/evaluations/{evaluation_id}', { params: { path: { evaluation_id } }, signal }),
+    staleTime: 60_000,
+  })
+
+export const explanationQuery = (evaluation_id: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'explanation', evaluation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/evaluations/{evaluation_id}/explanation', { params: { path: { evaluation_id } }, signal }),
+    staleTime: 60_000,
+  })
+
+export const inputsQuery = (evaluation_id: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'inputs', evaluation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/evaluations/{evaluation_id}/inputs', { params: { path: { evaluation_id } }, signal }),
+    staleTime: 60_000,
+  })
+
+/** The archive for an examiner; a plain link would not send the token. */
+export async function readPack(evaluation_id: string): Promise<Blob> {
+  const { data, error, response } = await probity.raw.GET('/api/evaluations/{evaluation_id}/pack', {
+    params: { path: { evaluation_id } },
+    headers: { accept: '*/*' },
+    parseAs: 'blob',
+  })
+  if (data === undefined) throw problemFromAnswer(response, error)
+  return data as unknown as Blob
+}

@@ -1,0 +1,138 @@
+/** Decisions, newest first, found by what decided, the result, the subject and the time. */
+import '../../ui/decision/decision.css'
+import { Badge, Group, Table, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSearch } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { kindOf } from '../../ui/decision/kind.ts'
+import { ResultMark } from '../../ui/decision/outcome.tsx'
+import { Filter, useSetFilter } from '../../ui/filters.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { instantOf } from '../../ui/local-time.ts'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined } from '../../ui/words.ts'
+
+type Item = Schemas['EvaluationItem']
+
+const families = ['matrix', 'rule'] as const
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+interface Search {
+  readonly family?: (typeof families)[number]
+  readonly definition?: string
+  readonly band?: string
+  readonly subject?: string
+  readonly from?: string
+  readonly until?: string
+}
+
+export default function EvaluationsPage() {
+  const may = useMay()
+  const search = useSearch({ strict: false }) as Search
+  const set = useSetFilter()
+  const family = families.find((one) => one === search.family)
+  const query = defined({
+    family,
+    matrix_key: family !== 'rule' && search.definition ? search.definition : undefined,
+    rule_key: family === 'rule' && search.definition ? search.definition : undefined,
+    band: search.band || undefined,
+    subject_id: UUID.test(search.subject ?? '') ? search.subject : undefined,
+    from_at: instantOf(search.from ?? ''),
+    until_at: instantOf(search.until ?? ''),
+  })
+  const list = usePages<Item>(['evaluations', 'list', query], (cursor, signal) =>
+    probity.GET('/api/evaluations', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
+  )
+  const field = (name: keyof Search, label: string, type: 'search' | 'datetime-local', width: number) => (
+    <TextInput
+      size="xs"
+      w={width}
+      type={type}
+      label={label}
+      value={search[name] ?? ''}
+      onChange={(event) => set(name, event.currentTarget.value || null)}
+    />
+  )
+  return (
+    <Page
+      title="Evaluations"
+      about="Every decision with the versions it was made on. It can be explained, replayed byte for byte, and carried away as proof."
+      actions={may('createEvaluation') && <ButtonLink to="/evaluations/new">New evaluation</ButtonLink>}
+    >
+      <Group gap="xs" mb="sm" align="flex-end">
+        <Filter name="family" label="Decided by" values={families} everything="Matrices and rules" />
+        {field('definition', 'Matrix or rule', 'search', 150)}
+        {field('band', 'Band', 'search', 110)}
+        {field('subject', 'Subject id', 'search', 150)}
+        {field('from', 'Decided from', 'datetime-local', 175)}
+        {field('until', 'until', 'datetime-local', 175)}
+      </Group>
+      <ListTable<Item>
+        label="Evaluations"
+        list={list}
+        empty="No decision fits this search."
+        head={[
+          { name: 'Result' },
+          { name: 'Decided by' },
+          { name: 'Subject', from: 'sm' },
+          { name: 'Reasons', from: 'lg' },
+          { name: 'When' },
+          { name: 'By', from: 'md' },
+        ]}
+        row={(one) => <Row key={one.evaluation_id} one={one} />}
+      />
+    </Page>
+  )
+}
+
+function Row({ one }: { readonly one: Item }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={6} wrap="nowrap">
+          <ResultMark of={one} />
+          {one.score_bps !== null && <span className="number quiet">{one.score_bps.toLocaleString('en')}</span>}
+        </Group>
+        {!one.intact && (
+          <Badge color="red" tt="none" mt={2}>
+            altered
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <PageLink to={`${kindOf(one.family).place}/${one.definition_key}`} size="sm">
+          {one.definition_key}
+        </PageLink>
+        <Text size="xs" c="dimmed">
+          version {one.definition_version}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        {one.subject_id === null ? (
+          <span className="quiet">none</span>
+        ) : (
+          <PageLink to={`/subjects/${one.subject_id}`} size="sm" className="mono nowrap">
+            {one.subject_id.slice(-8)}
+          </PageLink>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="lg">
+        <Text size="xs" className="cell-text">
+          {one.reason_codes.join(', ')}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" className="nowrap">
+          <When at={one.decided_at} />
+        </PageLink>
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Principal of={one.created_by} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,182 @@
+/** Deciding now: choose what decides, whom it is about, give the inputs it asks for, look first or store it. */
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { ExplanationView } from '../../ui/decision/explanation.tsx'
+import { type Inputs, InputsForm } from '../../ui/decision/inputs-form.tsx'
+import { definitionsQuery, type Kind, keyIn, kindOf, matrixKind, ruleKind, textQuery } from '../../ui/decision/kind.ts'
+import { definitionIn } from '../../ui/decision/model.ts'
+import { Verdict } from '../../ui/decision/verdict.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+
+interface Search {
+  readonly matrix?: string
+  readonly rule?: string
+  readonly subject?: string
+}
+
+export default function NewEvaluationPage() {
+  const search = useSearch({ strict: false }) as Search
+  const navigate = useNavigate()
+  const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
+  const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
+  const chosen = search.rule ? `rule ${search.rule}` : search.matrix ? `matrix ${search.matrix}` : null
+  const choicesOf = (kind: Kind, all: typeof matrices) =>
+    [...new Map(all.filter(({ active }) => active !== null).map((one) => [keyIn(one), one])).values()].map((one) => ({
+      value: `${kind.family} ${keyIn(one)}`,
+      label: one.title,
+    }))
+  const [family, key] = (chosen ?? '').split(' ') as ['matrix' | 'rule' | '', string?]
+  const all = family === 'rule' ? rules : matrices
+  const found = all.find((one) => keyIn(one) === key && one.active !== null)
+  function choose(value: string | null) {
+    const [to, name] = (value ?? '').split(' ')
+    const subject = search.subject === undefined ? {} : { subject: search.subject }
+    navigate({
+      to: '.',
+      search: (value === null ? subject : { [to as string]: name, ...subject }) as never,
+      replace: true,
+    })
+  }
+  return (
+    <Page
+      title="New evaluation"
+      about="Decided with the versions in force, and kept with its explanation and its receipt. Nothing is decided on missing or wrong data."
+      trail={
+        <PageLink to="/evaluations" inherit>
+          Evaluations
+        </PageLink>
+      }
+    >
+      <Stack gap="md" maw={980}>
+        <Select
+          label="What decides"
+          placeholder="Choose a matrix or a rule"
+          searchable
+          value={chosen}
+          data={[
+            { group: 'Matrices', items: choicesOf(matrixKind, matrices) },
+            { group: 'Rules', items: choicesOf(ruleKind, rules) },
+          ]}
+          onChange={choose}
+        />
+        {family !== '' && key && found?.active && (
+          <Order
+            key={chosen}
+            kind={kindOf(family)}
+            definition_key={key}
+            version={found.active.version}
+            subject={search.subject ?? ''}
+          />
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+interface OrderProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly version: number
+  readonly subject: string
+}
+
+function Order({ kind, definition_key, version, subject }: OrderProps) {
+  const may = useMay()
+  const navigate = useNavigate()
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const definition = definitionIn(text.definition)
+  const [inputs, setInputs] = useState<Inputs>({})
+  const [subject_id, setSubject] = useState(subject)
+  const [preview, setPreview] = useState<Schemas['EvaluationPreview'] | null>(null)
+  const { data: about } = useQuery({
+    queryKey: ['subjects', 'one', subject_id],
+    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
+    enabled: /^[0-9a-f-]{36}$/.test(subject_id),
+    throwOnError: false,
+  })
+  const body = {
+    ...(kind.family === 'matrix' ? { matrix_key: definition_key } : { rule_key: definition_key }),
+    ...(subject_id !== '' && { subject_id }),
+    inputs: inputs as never,
+  }
+  const look = useChange(() => probity.POST('/api/evaluations/preview', { body }), { touches: [], onDone: setPreview })
+  const decide = useChange(() => probity.POST('/api/evaluations', { body }), {
+    touches: ['evaluations', 'subjects'],
+    done: 'Decided and kept',
+    onDone: ({ evaluation_id }) => navigate({ to: `/evaluations/${evaluation_id}` }),
+  })
+  const problem = decide.problem ?? look.problem
+  const faults = (problem?.errors ?? []).map(({ pointer, detail }) => ({
+    pointer: pointer.replace(/^#/, '').replace(/^\/inputs/, ''),
+    message: detail,
+  }))
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        look.forget()
+        decide.run(undefined)
+      }}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="Subject"
+          description="Whose attributes are inputs, and who gets the rating; may be left empty."
+          placeholder="Id of the subject"
+          classNames={{ input: 'mono' }}
+          value={subject_id}
+          onChange={(event) => setSubject(event.currentTarget.value.trim())}
+        />
+        {about && (
+          <Text size="sm" role="status">
+            {about.name}, {about.subject_type}
+          </Text>
+        )}
+        <Section title="Inputs">
+          <InputsForm
+            inputs={definition.inputs ?? []}
+            values={inputs}
+            onChange={setInputs}
+            faults={faults}
+            known={(about?.attributes ?? {}) as Inputs}
+          />
+        </Section>
+        <ProblemNote problem={problem} />
+        <Group gap="xs">
+          <Button type="submit" loading={decide.isRunning}>
+            Decide and keep
+          </Button>
+          {may('previewEvaluation') && (
+            <Button
+              variant="default"
+              loading={look.isRunning}
+              onClick={() => {
+                decide.forget()
+                look.run(undefined)
+              }}
+            >
+              Preview
+            </Button>
+          )}
+        </Group>
+        {preview && (
+          <>
+            <Section title="It would be">
+              <Verdict outcome={preview.outcome} bands={definition.bands} />
+            </Section>
+            <ExplanationView outcome={preview.outcome} explanation={preview.explanation} lists={preview.lists} />
+          </>
+        )}
+      </Stack>
+    </form>
+  )
+}

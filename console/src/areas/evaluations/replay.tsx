@@ -1,0 +1,79 @@
+/** Deciding again on exactly what was pinned, with a verdict nobody overlooks. */
+import '../../ui/registry.css'
+import '../../ui/decision/decision.css'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { Changes } from '../../ui/decision/changes.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+
+type Replayed = Schemas['Replay']
+
+const words = {
+  identical: ['Identical', 'Decided again on what was pinned: the same document, byte for byte.'],
+  different: ['Different', 'The stored record is intact, but deciding again gives another document.'],
+  tampered: ['Tampered', 'The record, its receipt or what it pins was altered.'],
+} as const
+
+export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
+  const [replayed, setReplayed] = useState<Replayed | null>(null)
+  const replay = useChange(
+    () => probity.POST('/api/evaluations/{evaluation_id}/replay', { params: { path: { evaluation_id } } }),
+    { touches: [], onDone: setReplayed },
+  )
+  return (
+    <Stack gap="xs">
+      <Group gap="sm">
+        <Button variant="light" loading={replay.isRunning} onClick={() => replay.run(undefined)}>
+          Replay
+        </Button>
+        {replayed === null && (
+          <Text size="sm" c="dimmed">
+            Decides again from the receipt and compares byte by byte.
+          </Text>
+        )}
+      </Group>
+      <ProblemNote problem={replay.problem} />
+      {replayed && <Answer replayed={replayed} />}
+    </Stack>
+  )
+}
+
+function Answer({ replayed }: { readonly replayed: Replayed }) {
+  const { verdict, faults, differences } = replayed
+  return (
+    <>
+      <div className={`replay replay-${verdict}`} role="status">
+        <Icon name={verdict === 'identical' ? 'check' : 'warning'} size={26} />
+        <b>{words[verdict][0]}</b>
+        <Text size="sm" c="var(--mantine-color-text)">
+          {words[verdict][1]}
+        </Text>
+      </div>
+      {faults.length > 0 && (
+        <ul>
+          {faults.map((fault) => (
+            <li key={fault}>
+              <Text size="sm">{fault}</Text>
+            </li>
+          ))}
+        </ul>
+      )}
+      {differences.length > 0 && (
+        <Changes changes={differences} label="Stored and recomputed" sides={['Stored', 'Recomputed']} />
+      )}
+      <Text size="xs" c="dimmed" component="div">
+        Hash of the recomputed document:{' '}
+        {replayed.recomputed_hash === null ? (
+          'none'
+        ) : (
+          <CopyValue value={replayed.recomputed_hash} name="the recomputed hash" />
+        )}
+      </Text>
+    </>
+  )
+}

@@ -1,0 +1,155 @@
+/** Other inputs on the versions of the decision, and the smallest change that would have altered the result. */
+import { Button, Checkbox, Group, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../../ui/change.ts'
+import { Changes } from '../../ui/decision/changes.tsx'
+import { Findings } from '../../ui/decision/findings.tsx'
+import { type Inputs, InputsForm } from '../../ui/decision/inputs-form.tsx'
+import type { Definition } from '../../ui/decision/model.ts'
+import { FromTo } from '../../ui/decision/outcome.tsx'
+import { Verdict } from '../../ui/decision/verdict.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { inWords } from '../../ui/type-words.ts'
+import { differing } from './differing.ts'
+import { inputsQuery } from './evaluation-queries.ts'
+
+type Answered = Schemas['WhatIf']
+
+interface WhatIfProps {
+  readonly one: Schemas['Evaluation']
+  readonly definition: Definition | null
+}
+
+export function WhatIf({ one, definition }: WhatIfProps) {
+  const may = useMay()
+  if (definition === null) return <Nothing>The definition cannot be read here.</Nothing>
+  return may('getEvaluationInputs') ? (
+    <WithInputs one={one} definition={definition} />
+  ) : (
+    <Suppose one={one} definition={definition} stored={{}} />
+  )
+}
+
+function WithInputs({ one, definition }: WhatIfProps & { readonly definition: Definition }) {
+  const { data } = useSuspenseQuery(inputsQuery(one.evaluation_id))
+  return <Suppose one={one} definition={definition} stored={data.inputs} />
+}
+
+interface SupposeProps extends WhatIfProps {
+  readonly definition: Definition
+  readonly stored: Inputs
+}
+
+function Suppose({ one, definition, stored }: SupposeProps) {
+  const { evaluation_id } = one
+  const [inputs, setInputs] = useState<Inputs>(stored)
+  const [search, setSearch] = useState(false)
+  const [answer, setAnswer] = useState<Answered | null>(null)
+  const suppose = useChange(
+    (asked: { inputs: Record<string, unknown>; search: boolean }) =>
+      probity.POST('/api/evaluations/{evaluation_id}/what-if', {
+        params: { path: { evaluation_id } },
+        body: { inputs: asked.inputs as never, search: asked.search },
+      }),
+    { touches: [], onDone: setAnswer },
+  )
+  return (
+    <Stack gap="md">
+      <Section title="Change an input">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            suppose.run({ inputs: differing(stored, inputs), search })
+          }}
+        >
+          <Stack gap="sm">
+            <InputsForm
+              inputs={definition.inputs ?? []}
+              values={inputs}
+              onChange={setInputs}
+              faults={answer?.after.findings ?? []}
+            />
+            <Checkbox
+              label="Also search the smallest change that alters the result"
+              checked={search}
+              onChange={(event) => setSearch(event.currentTarget.checked)}
+            />
+            <ProblemNote problem={suppose.problem} />
+            <Group gap="xs">
+              <Button type="submit" loading={suppose.isRunning}>
+                What if
+              </Button>
+              <Button variant="default" onClick={() => setInputs(stored)}>
+                As it was
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Section>
+      {answer && (
+        <Section title="It would have been">
+          <Stack gap="sm">
+            <FromTo from={answer.before} to={answer.after.outcome} />
+            {answer.after.outcome && (
+              <Verdict
+                outcome={answer.after.outcome}
+                bands={definition.bands}
+                {...(answer.before.score_bps !== null && {
+                  other: { name: 'then', score_bps: answer.before.score_bps },
+                })}
+              />
+            )}
+            <Findings findings={answer.after.findings} title="Nothing could be decided" />
+            {answer.changes.length > 0 && <Changes changes={answer.changes} label="Changes of the outcome" />}
+          </Stack>
+        </Section>
+      )}
+      {answer?.search && <Smallest search={answer.search} definition={definition} />}
+    </Stack>
+  )
+}
+
+interface SmallestProps {
+  readonly search: NonNullable<Answered['search']>
+  readonly definition: Definition
+}
+
+function Smallest({ search, definition }: SmallestProps) {
+  const titleOf = (name: string) => definition.inputs?.find((input) => input.name === name)?.title ?? name
+  const { changes, searched } = search
+  return (
+    <Section title="The smallest change that alters the result">
+      {changes.length === 0 ? (
+        <Text size="sm">None was found.</Text>
+      ) : (
+        <Stack gap="xs" component="ul" className="plain-list" aria-label="Smallest changes">
+          {changes.slice(0, 12).map(({ changed, result }) => (
+            <li key={JSON.stringify(changed)}>
+              <Text size="sm">
+                {changed.map(({ name, from, to }, place) => (
+                  <span key={name}>
+                    {place > 0 && ' and '}
+                    <b>{titleOf(name)}</b> {inWords(from)} → {inWords(to)}
+                  </span>
+                ))}
+                : <b>{result}</b>
+              </Text>
+            </li>
+          ))}
+        </Stack>
+      )}
+      <Text size="xs" c="dimmed" mt="xs">
+        {searched.decisions.toLocaleString('en')} decisions were tried, changing up to {searched.together} inputs at
+        once.
+        {searched.not_searched.length > 0 && ` Left as they are: ${searched.not_searched.map(titleOf).join(', ')}.`}
+        {searched.truncated && ' Something was left untried for its number.'}
+      </Text>
+    </Section>
+  )
+}

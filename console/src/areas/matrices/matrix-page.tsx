@@ -1,0 +1,7 @@
+/** One risk matrix. */
+import { matrixKind } from '../../ui/decision/kind.ts'
+import { DefinitionPage } from '../../ui/definition/definition-page.tsx'
+
+export default function MatrixPage() {
+  return <DefinitionPage kind={matrixKind} />
+}

@@ -1,0 +1,135 @@
+/** Taking over decision tables from DMN or GoRules files: what became a draft, and what was left out and why. */
+import { Button, FileButton, Group, SegmentedControl, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { Findings } from '../../ui/decision/findings.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { PlainTable } from '../../ui/plain-table.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { plural } from '../../ui/words.ts'
+
+type Imported = Schemas['RuleImport']
+type Format = 'dmn' | 'gorules'
+
+export default function ImportRulesPage() {
+  const [order, setOrder] = useState({ format: 'dmn' as Format, text: '', key_prefix: '' })
+  const [imported, setImported] = useState<Imported | null>(null)
+  const take = useChange(
+    () =>
+      probity.POST('/api/rules/import', {
+        body: {
+          format: order.format,
+          text: order.text,
+          ...(order.key_prefix !== '' && { key_prefix: order.key_prefix }),
+        },
+      }),
+    {
+      touches: ['definitions'],
+      done: ({ items }) => `${plural(items.length, 'rule')} taken over as drafts`,
+      onDone: setImported,
+    },
+  )
+  async function read(file: File | null) {
+    if (!file) return
+    const format = file.name.endsWith('.json') ? 'gorules' : 'dmn'
+    setOrder({ ...order, format, text: await file.text() })
+  }
+  const left = (take.problem?.members['findings'] ?? imported?.findings ?? []) as Imported['findings']
+  return (
+    <Page
+      title="Import rules"
+      about="Tables that mean exactly the same here become rules with a draft each. Everything else is named with its place. Nothing is published."
+      trail={
+        <PageLink to="/rules" inherit>
+          Rules
+        </PageLink>
+      }
+      width="text"
+    >
+      <Stack gap="md">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            take.run(undefined)
+          }}
+        >
+          <Stack gap="sm">
+            <Group gap="sm">
+              <FileButton onChange={read} accept=".dmn,.xml,.json">
+                {(props) => (
+                  <Button variant="default" {...props}>
+                    Choose a file
+                  </Button>
+                )}
+              </FileButton>
+              <SegmentedControl
+                aria-label="Format"
+                value={order.format}
+                onChange={(format) => setOrder({ ...order, format: format as Format })}
+                data={[
+                  { value: 'dmn', label: 'DMN 1.x XML' },
+                  { value: 'gorules', label: 'GoRules JSON' },
+                ]}
+              />
+            </Group>
+            <Textarea
+              label="The file"
+              required
+              autosize
+              minRows={6}
+              maxRows={20}
+              spellCheck={false}
+              classNames={{ input: 'mono' }}
+              value={order.text}
+              onChange={(event) => setOrder({ ...order, text: event.currentTarget.value })}
+            />
+            <TextInput
+              label="Put before each key"
+              maxLength={40}
+              classNames={{ input: 'mono' }}
+              value={order.key_prefix}
+              onChange={(event) => setOrder({ ...order, key_prefix: event.currentTarget.value })}
+            />
+            <ProblemNote problem={take.problem} />
+            <Group>
+              <Button type="submit" loading={take.isRunning}>
+                Take over
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+        {imported && <Made imported={imported} />}
+        <Findings findings={left.map(({ example: _, ...finding }) => finding)} title="What was left out of the file" />
+      </Stack>
+    </Page>
+  )
+}
+
+function Made({ imported }: { readonly imported: Imported }) {
+  return (
+    <Section title={`${plural(imported.items.length, 'rule')} made, each with a draft`}>
+      <PlainTable label="Rules that were made" head={[{ name: 'Rule' }, { name: 'In the file' }, { name: 'Findings' }]}>
+        {imported.items.map(({ rule_key, name, place, findings }) => (
+          <Table.Tr key={rule_key}>
+            <Table.Td>
+              <PageLink to={`/rules/${rule_key}/draft`} size="sm">
+                {rule_key}
+              </PageLink>
+            </Table.Td>
+            <Table.Td>
+              {name}
+              <Text size="xs" c="dimmed" className="mono">
+                {place}
+              </Text>
+            </Table.Td>
+            <Table.Td>{findings.length === 0 ? 'none' : plural(findings.length, 'finding')}</Table.Td>
+          </Table.Tr>
+        ))}
+      </PlainTable>
+    </Section>
+  )
+}

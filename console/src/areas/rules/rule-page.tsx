@@ -1,0 +1,7 @@
+/** One rule. */
+import { ruleKind } from '../../ui/decision/kind.ts'
+import { DefinitionPage } from '../../ui/definition/definition-page.tsx'
+
+export default function RulePage() {
+  return <DefinitionPage kind={ruleKind} />
+}

@@ -1,0 +1,101 @@
+/** Putting a rating of one's own in place of what the matrix says, with a reason and an end; and ending it early. */
+import { Button, Select, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
+import { useChange } from '../../ui/change.ts'
+import { listContentQuery } from '../../ui/decision/list-entries.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { instantOf, localTime } from '../../ui/local-time.ts'
+import { ReasonField } from '../../ui/reason-field.tsx'
+
+const DAYS = 90
+const DAY_MS = 86_400_000
+
+interface OverrideDialogProps {
+  readonly subject: Schemas['Subject']
+  readonly onClose: () => void
+}
+
+export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
+  const [order, setOrder] = useState(() => ({
+    band: null as string | null,
+    reason: '',
+    until: localTime(new Date(Date.now() + DAYS * DAY_MS).toISOString()),
+  }))
+  const { data: bands } = useQuery(listContentQuery('risk-bands'))
+  const override = useChange(
+    () =>
+      probity.POST('/api/subjects/{subject_id}/risk-override', {
+        params: { path: { subject_id: subject.subject_id } },
+        body: { band: order.band ?? '', reason: order.reason, expires_at: instantOf(order.until) ?? '' },
+      }),
+    { touches: ['subjects'], done: 'The override is in force', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={`Override the rating of ${subject.name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => override.waiting === null && order.band !== null && override.run(undefined)}
+      submit="Override"
+      change={override}
+    >
+      <Select
+        label="Band"
+        required
+        data-autofocus
+        data={(bands?.entries ?? []).map(({ key }) => key)}
+        value={order.band}
+        onChange={(band) => setOrder({ ...order, band })}
+      />
+      <ReasonField
+        label="Why the rating is not what the matrix says"
+        value={order.reason}
+        onChange={(reason) => setOrder({ ...order, reason })}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Ends by itself"
+        required
+        value={order.until}
+        onChange={(event) => setOrder({ ...order, until: event.currentTarget.value })}
+      />
+      <ApprovalNote request={override.waiting} />
+    </FormDialog>
+  )
+}
+
+export function EndOverride({ subject_id }: { readonly subject_id: string }) {
+  const [isOpen, dialog] = useDisclosure(false)
+  const [reason, setReason] = useState('')
+  const end = useChange(
+    () =>
+      probity.DELETE('/api/subjects/{subject_id}/risk-override', {
+        params: { path: { subject_id }, ...(reason !== '' && { query: { reason } }) },
+      }),
+    { touches: ['subjects'], done: 'The override has ended', onDone: dialog.close },
+  )
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={dialog.open}>
+        End the override
+      </Button>
+      <FormDialog
+        title="End the override?"
+        isOpen={isOpen}
+        onClose={dialog.close}
+        onSubmit={() => end.waiting === null && end.run(undefined)}
+        submit="End it"
+        change={end}
+      >
+        The latest rating is in force again.
+        <ReasonField isFirst isRequired={false} value={reason} onChange={setReason} />
+        <ApprovalNote request={end.waiting} />
+      </FormDialog>
+    </>
+  )
+}

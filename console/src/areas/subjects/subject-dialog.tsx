@@ -1,0 +1,99 @@
+/** Making a subject, or changing its record. */
+import { Select, Textarea, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { isJson } from '../../ui/json-place.ts'
+import { faultsByField } from '../../ui/problem-words.ts'
+
+type Subject = Schemas['Subject']
+
+interface SubjectDialogProps {
+  /** Null for a new one. */
+  readonly subject: Subject | null
+  readonly onClose: () => void
+}
+
+export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
+  const navigate = useNavigate()
+  const [order, setOrder] = useState({
+    subject_type: subject?.subject_type ?? ('person' as Subject['subject_type']),
+    name: subject?.name ?? '',
+    external_id: subject?.external_id ?? '',
+    segment: subject?.segment ?? '',
+    attributes: JSON.stringify(subject?.attributes ?? {}, null, 2),
+  })
+  const save = useChange(
+    () => {
+      const body = {
+        subject_type: order.subject_type,
+        name: order.name,
+        ...(order.external_id !== '' && { external_id: order.external_id }),
+        segment: order.segment === '' ? null : order.segment,
+        attributes: JSON.parse(order.attributes),
+      }
+      return subject === null
+        ? probity.POST('/api/subjects', { body })
+        : probity.PATCH('/api/subjects/{subject_id}', {
+            params: { path: { subject_id: subject.subject_id } },
+            body: { ...body, expected_revision: subject.revision },
+          })
+    },
+    {
+      touches: ['subjects'],
+      done: subject === null ? 'The subject is made' : 'The record is changed',
+      onDone: ({ subject_id }) => {
+        onClose()
+        navigate({ to: `/subjects/${subject_id}` })
+      },
+    },
+  )
+  const faults = faultsByField(save.problem)
+  const field = (name: 'name' | 'external_id' | 'segment', label: string, isRequired = false) => (
+    <TextInput
+      label={label}
+      required={isRequired}
+      autoComplete="off"
+      value={order[name]}
+      error={faults[name]}
+      onChange={(event) => setOrder({ ...order, [name]: event.currentTarget.value })}
+    />
+  )
+  return (
+    <FormDialog
+      title={subject === null ? 'New subject' : `Change ${subject.name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => isJson(order.attributes) && save.run(undefined)}
+      submit={subject === null ? 'Make it' : 'Save'}
+      change={save}
+      size="lg"
+    >
+      <Select
+        label="Type"
+        allowDeselect={false}
+        data={['person', 'company', 'other']}
+        value={order.subject_type}
+        onChange={(chosen) => chosen && setOrder({ ...order, subject_type: chosen as Subject['subject_type'] })}
+      />
+      {field('name', 'Name', true)}
+      {field('external_id', 'External id')}
+      {field('segment', 'Segment')}
+      <Textarea
+        label="Attributes"
+        description="What matrices and rules read: a JSON object, by the names of their inputs."
+        autosize
+        minRows={4}
+        maxRows={16}
+        spellCheck={false}
+        classNames={{ input: 'mono' }}
+        value={order.attributes}
+        error={isJson(order.attributes) ? faults['attributes'] : 'This is not JSON yet.'}
+        onChange={(event) => setOrder({ ...order, attributes: event.currentTarget.value })}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,276 @@
+/** One subject: the rating in force and why, the record, how it was rated before, and everything that happened to it. */
+import { Alert, Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { BandMark } from '../../ui/decision/outcome.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { SearchButton } from '../../ui/search-link.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { inWords } from '../../ui/type-words.ts'
+import { At, When } from '../../ui/when.tsx'
+import { sentence, spaced } from '../../ui/words.ts'
+import { EndOverride, OverrideDialog } from './override.tsx'
+import { RiskChart } from './risk-chart.tsx'
+import { SubjectDialog } from './subject-dialog.tsx'
+
+type Subject = Schemas['Subject']
+type Rating = Schemas['Rating']
+type Event = Schemas['SubjectEvent']
+
+const subjectQuery = (subject_id: string) =>
+  queryOptions({
+    queryKey: ['subjects', 'one', subject_id],
+    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
+  })
+const riskQuery = (subject_id: string) =>
+  queryOptions({
+    queryKey: ['subjects', 'risk', subject_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/subjects/{subject_id}/risk', { params: { path: { subject_id } }, signal }),
+  })
+
+export default function SubjectPage() {
+  const { subject_id = '' } = useParams({ strict: false }) as { subject_id?: string }
+  const { data: subject } = useSuspenseQuery(subjectQuery(subject_id))
+  const may = useMay()
+  const [isChanging, changing] = useDisclosure(false)
+  return (
+    <Page
+      title={subject.name}
+      mark={<StateBadge state={subject.state} />}
+      about={`${sentence(subject.subject_type)}${subject.segment === null ? '' : `, ${subject.segment}`}`}
+      trail={
+        <PageLink to="/subjects" inherit>
+          Subjects
+        </PageLink>
+      }
+      actions={
+        <>
+          {may('createEvaluation') && subject.state === 'active' && (
+            <SearchButton to="/evaluations/new" search={{ subject: subject_id }}>
+              Evaluate
+            </SearchButton>
+          )}
+          {may('updateSubject') && subject.state === 'active' && (
+            <Button variant="default" onClick={changing.open}>
+              Change the record
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Stack gap="md">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          <Risk subject={subject} />
+          <Record subject={subject} />
+        </SimpleGrid>
+        {may('listSubjectRatings') && (
+          <Suspense fallback={<ListSkeleton />}>
+            <Ratings subject_id={subject_id} />
+          </Suspense>
+        )}
+        {may('listSubjectEvents') && <Events subject_id={subject_id} />}
+      </Stack>
+      {isChanging && <SubjectDialog subject={subject} onClose={changing.close} />}
+    </Page>
+  )
+}
+
+function Risk({ subject }: { readonly subject: Subject }) {
+  const may = useMay()
+  const { data: risk } = useSuspenseQuery(riskQuery(subject.subject_id))
+  const [isOverriding, overriding] = useDisclosure(false)
+  const { rating, override } = risk
+  return (
+    <Section
+      title="Risk in force"
+      aside={
+        subject.state === 'active' && (
+          <Group gap="xs">
+            {override !== null && may('deleteRiskOverride') && <EndOverride subject_id={subject.subject_id} />}
+            {may('createRiskOverride') && (
+              <Button size="xs" variant="default" onClick={overriding.open}>
+                Override
+              </Button>
+            )}
+          </Group>
+        )
+      }
+    >
+      <Stack gap="sm">
+        {risk.band === null ? <Text size="sm">Never rated.</Text> : <BandMark band={risk.band} isLarge />}
+        {override !== null && (
+          <Alert color="orange" title="An override is in force" role="status">
+            <Text size="sm">
+              “{override.reason}” by <Principal of={override.actor} />
+              {override.expires_at !== null && (
+                <>
+                  , until <At at={override.expires_at} /> (<When at={override.expires_at} />)
+                </>
+              )}
+            </Text>
+          </Alert>
+        )}
+        {rating !== null && (
+          <Facts
+            of={[
+              ['Rated', <BandMark key="band" band={rating.band} />],
+              rating.score_bps !== null && ['Score', `${rating.score_bps.toLocaleString('en')} of 10,000`],
+              rating.matrix_key !== null && [
+                'By',
+                <PageLink key="by" to={`/matrices/${rating.matrix_key}`} size="sm">
+                  {rating.matrix_key}, version {rating.matrix_version}
+                </PageLink>,
+              ],
+              ['When', <At key="when" at={rating.recorded_at} />],
+              ['Decision', <Decision key="decision" of={rating} />],
+            ]}
+          />
+        )}
+      </Stack>
+      {isOverriding && <OverrideDialog subject={subject} onClose={overriding.close} />}
+    </Section>
+  )
+}
+
+/** The decision behind a rating, alone or in its batch. */
+function Decision({ of }: { readonly of: Rating }) {
+  if (of.evaluation_id !== null) {
+    return (
+      <PageLink to={`/evaluations/${of.evaluation_id}`} size="sm">
+        Why
+      </PageLink>
+    )
+  }
+  if (of.batch_id !== null) {
+    return (
+      <PageLink to={`/batches/${of.batch_id}`} size="sm">
+        In a batch
+      </PageLink>
+    )
+  }
+  return <span className="quiet">{of.reason ?? '–'}</span>
+}
+
+function Record({ subject }: { readonly subject: Subject }) {
+  return (
+    <Section title="Record">
+      <Facts
+        of={[
+          ...Object.entries(subject.attributes).map(([name, value]) => [sentence(name), inWords(value)] as const),
+          ['External id', subject.external_id],
+          ['Id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
+          [
+            'Last changed',
+            <span key="changed">
+              <At at={subject.updated_at} />, by <Principal of={subject.updated_by} />
+            </span>,
+          ],
+          subject.offboard_reason !== null && ['Offboarded', subject.offboard_reason],
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Ratings({ subject_id }: { readonly subject_id: string }) {
+  const list = usePages<Rating>(['subjects', 'ratings', subject_id], (cursor, signal) =>
+    probity.GET('/api/subjects/{subject_id}/risk-history', {
+      params: { path: { subject_id }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  if (!list.data) return <ListSkeleton />
+  const ratings = list.data.pages.flatMap(({ items }) => items)
+  return (
+    <Section title="How it was rated">
+      {ratings.length === 0 ? (
+        <Nothing>Never rated.</Nothing>
+      ) : (
+        <Stack gap="md">
+          <RiskChart ratings={ratings} />
+          <ListTable<Rating>
+            label="Ratings, newest first"
+            list={list}
+            empty="Never rated."
+            head={[
+              { name: 'Rating' },
+              { name: 'Score', from: 'sm' },
+              { name: 'Cause' },
+              { name: 'When' },
+              { name: 'By', from: 'md' },
+              { name: 'Why' },
+            ]}
+            row={(one) => (
+              <Table.Tr key={one.rating_id}>
+                <Table.Td>
+                  <BandMark band={one.band} />
+                </Table.Td>
+                <Table.Td visibleFrom="sm">{one.score_bps?.toLocaleString('en') ?? '–'}</Table.Td>
+                <Table.Td>{spaced(one.cause)}</Table.Td>
+                <Table.Td>
+                  <When at={one.recorded_at} />
+                </Table.Td>
+                <Table.Td visibleFrom="md">
+                  <Principal of={one.actor} />
+                </Table.Td>
+                <Table.Td>
+                  <Decision of={one} />
+                </Table.Td>
+              </Table.Tr>
+            )}
+          />
+        </Stack>
+      )}
+    </Section>
+  )
+}
+
+function Events({ subject_id }: { readonly subject_id: string }) {
+  const list = usePages<Event>(['subjects', 'events', subject_id], (cursor, signal) =>
+    probity.GET('/api/subjects/{subject_id}/timeline', {
+      params: { path: { subject_id }, query: { ...cursor, limit: 20 } },
+      signal,
+    }),
+  )
+  return (
+    <Section title="Everything that happened">
+      <ListTable<Event>
+        label="Events, newest first"
+        list={list}
+        empty="Nothing yet."
+        head={[{ name: 'What' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
+        row={(one) => (
+          <Table.Tr key={one.event_id}>
+            <Table.Td>
+              {spaced(one.kind)} {one.band !== null && <BandMark band={one.band} />}{' '}
+              {one.members.map((member) => (
+                <Badge key={member} variant="default" tt="none" fw={500} mr={4}>
+                  {spaced(member)}
+                </Badge>
+              ))}
+              {one.reason !== null && <Text size="xs">“{one.reason}”</Text>}
+            </Table.Td>
+            <Table.Td>
+              <At at={one.at} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Principal of={one.actor} />
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,99 @@
+/** Subjects: who is rated, found by name, external id, type, segment and band. */
+import { Button, Group, Table, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { useSearch } from '@tanstack/react-router'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { BandMark } from '../../ui/decision/outcome.tsx'
+import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { When } from '../../ui/when.tsx'
+import { defined } from '../../ui/words.ts'
+import { SubjectDialog } from './subject-dialog.tsx'
+
+type Subject = Schemas['RatedSubject']
+
+const types = ['person', 'company', 'other'] as const
+const states = ['active', 'offboarded'] as const
+
+export default function SubjectsPage() {
+  const may = useMay()
+  const set = useSetFilter()
+  const [isMaking, making] = useDisclosure(false)
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | number | undefined>>
+  const text = (name: string) => (search[name] === undefined ? undefined : String(search[name]))
+  const query = defined({
+    name: text('name'),
+    external_id: text('external_id'),
+    segment: text('segment'),
+    band: /^[a-z0-9][a-z0-9_-]*$/.test(text('band') ?? '') ? text('band') : undefined,
+    subject_type: useFilter('type', types),
+    state: useFilter('state', states),
+  })
+  const list = usePages<Subject>(['subjects', 'list', query], (cursor, signal) =>
+    probity.GET('/api/subjects', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
+  )
+  const field = (name: string, label: string, width: number) => (
+    <TextInput
+      size="xs"
+      w={width}
+      type="search"
+      label={label}
+      value={text(name) ?? ''}
+      onChange={(event) => set(name, event.currentTarget.value || null)}
+    />
+  )
+  return (
+    <Page
+      title="Subjects"
+      about="Whom decisions are about. Every state of a record is kept, and every rating with its cause."
+      actions={may('createSubject') && <Button onClick={making.open}>New subject</Button>}
+    >
+      <Group gap="xs" mb="sm" align="flex-end">
+        {field('name', 'Name', 200)}
+        {field('external_id', 'External id', 150)}
+        {field('segment', 'Segment', 130)}
+        {field('band', 'Band', 110)}
+        <Filter name="type" label="Type" values={types} everything="Any type" />
+        <Filter name="state" label="State" values={states} everything="Any state" />
+      </Group>
+      <ListTable<Subject>
+        label="Subjects"
+        list={list}
+        empty="No subject fits this search."
+        head={[
+          { name: 'Name' },
+          { name: 'Rating' },
+          { name: 'Type', from: 'sm' },
+          { name: 'Segment', from: 'md' },
+          { name: 'External id', from: 'md' },
+          { name: 'Changed', from: 'lg' },
+        ]}
+        row={(one) => (
+          <Table.Tr key={one.subject_id}>
+            <Table.Td>
+              <PageLink to={`/subjects/${one.subject_id}`} size="sm" fw={500}>
+                {one.name}
+              </PageLink>
+              {one.state !== 'active' && <StateBadge state={one.state} />}
+            </Table.Td>
+            <Table.Td>{one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}</Table.Td>
+            <Table.Td visibleFrom="sm">{one.subject_type}</Table.Td>
+            <Table.Td visibleFrom="md">{one.segment ?? <span className="quiet">–</span>}</Table.Td>
+            <Table.Td visibleFrom="md" className="mono">
+              {one.external_id ?? '–'}
+            </Table.Td>
+            <Table.Td visibleFrom="lg">
+              <When at={one.updated_at} />
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+      {isMaking && <SubjectDialog subject={null} onClose={making.close} />}
+    </Page>
+  )
+}

@@ -1,0 +1,71 @@
+/** The definition of a type as it is written in a form, and as the server takes it. Pure. */
+import type { Schemas } from '@probity/client'
+import { isJson } from '../../ui/json-place.ts'
+import type { DatasetType } from '../../ui/registry-queries.ts'
+
+export const jsonParts = ['schema', 'fields', 'list_rules', 'examples'] as const
+export type JsonPart = (typeof jsonParts)[number]
+
+export interface Draft extends Readonly<Record<JsonPart, string>> {
+  readonly title: string
+  readonly description: string
+  /** Pointers, with spaces between. */
+  readonly key: string
+}
+
+type Content = Omit<
+  Schemas['DatasetType'],
+  'type_key' | 'type_version' | 'origin' | 'definition_hash' | 'compatibility'
+>
+
+const indented = (value: unknown): string => JSON.stringify(value, null, 2)
+
+export const blank: Draft = {
+  title: '',
+  description: '',
+  key: '/code',
+  schema: indented({
+    type: 'object',
+    properties: { code: { type: 'string', maxLength: 20 }, name: { type: 'string', maxLength: 200 } },
+    required: ['code', 'name'],
+    additionalProperties: false,
+  }),
+  fields: indented({ '/code': { title: 'Code' }, '/name': { title: 'Name' } }),
+  list_rules: '{}',
+  examples: indented([{ code: 'A1', name: 'An example' }]),
+}
+
+export const draftOf = (type: DatasetType): Draft => ({
+  title: type.title,
+  description: type.description,
+  key: type.key_pointers.join(' '),
+  schema: indented(type.schema),
+  fields: indented(type.fields),
+  list_rules: indented(type.list_rules),
+  examples: indented(type.examples),
+})
+
+/** The parts that are not JSON yet. */
+export const unreadableParts = (draft: Draft): JsonPart[] => jsonParts.filter((part) => !isJson(draft[part]))
+
+export const contentOf = ({ title, description, key, ...parts }: Draft): Content =>
+  ({
+    title,
+    description,
+    key_pointers: key.split(/[\s,]+/).filter((pointer) => pointer !== ''),
+    ...Object.fromEntries(jsonParts.map((part) => [part, JSON.parse(parts[part])])),
+  }) as Content
+
+export interface PartFault {
+  /** Within the part. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** `#/schema/properties/x` concerns the part `schema`, at `/properties/x`. */
+export function faultsOf(errors: readonly { pointer: string; detail: string }[], part: string): PartFault[] {
+  const start = `#/${part}`
+  return errors
+    .filter(({ pointer }) => pointer === start || pointer.startsWith(`${start}/`))
+    .map(({ pointer, detail }) => ({ pointer: pointer.slice(start.length), detail }))
+}

@@ -1,0 +1,57 @@
+/** Defining a type of the tenant's own. */
+import { TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { faultsByField } from '../../ui/problem-words.ts'
+import { blank, contentOf } from './definition.ts'
+import { DefinitionForm } from './definition-form.tsx'
+
+export default function NewTypePage() {
+  const navigate = useNavigate()
+  const [type_key, setKey] = useState('')
+  const [draft, setDraft] = useState(blank)
+  const create = useChange(
+    () => probity.POST('/api/reference-data/types', { body: { type_key, ...contentOf(draft) } as never }),
+    {
+      touches: ['types'],
+      done: ({ title }) => `${title} is defined`,
+      onDone: (type) => navigate({ to: `/types/${type.type_key}` }),
+    },
+  )
+  return (
+    <Page
+      title="Define a type"
+      about="It is checked as a whole before it is stored: schema, key, fields and examples."
+      trail={
+        <PageLink to="/types" inherit>
+          Types
+        </PageLink>
+      }
+    >
+      <DefinitionForm
+        draft={draft}
+        onChange={setDraft}
+        change={create}
+        submit="Define the type"
+        back="/types"
+        first={
+          <TextInput
+            label="Name"
+            description="Lower case, digits and hyphens; it never changes"
+            required
+            maxLength={100}
+            autoComplete="off"
+            placeholder="country-rating"
+            value={type_key}
+            error={faultsByField(create.problem)['type_key']}
+            onChange={(event) => setKey(event.currentTarget.value)}
+          />
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,75 @@
+/** The scale from 0 to 10,000 with its bands, and where a score stands on it. The table of the same numbers is for everybody who cannot see it. */
+import './decision.css'
+import { useId } from 'react'
+import type { Band } from './list-entries.ts'
+import { percent } from './model.ts'
+
+const WIDTH = 1000
+const BAR = 34
+const MAX_BPS = 10_000
+
+interface BandChartProps {
+  readonly bands: readonly Band[]
+  readonly score_bps?: number | null
+  /** Another score on the same scale, such as the one before. */
+  readonly other?: { readonly name: string; readonly score_bps: number }
+}
+
+/** From calm to severe, whatever the bands are called. */
+export const severityOf = (place: number, count: number): number =>
+  count <= 1 ? 0 : Math.min(3, Math.round((3 * place) / (count - 1)))
+
+export function BandChart({ bands, score_bps, other }: BandChartProps) {
+  const id = useId()
+  const x = (bps: number) => (bps / MAX_BPS) * WIDTH
+  const words = bands.map(({ band, from_bps, to_bps }) => `${band} from ${from_bps} to ${to_bps}`).join(', ')
+  const stands = score_bps === undefined || score_bps === null ? '' : ` The score is ${score_bps}.`
+  return (
+    <figure className="band-chart">
+      <svg
+        className="bands"
+        viewBox={`0 0 ${WIDTH} 74`}
+        role="img"
+        aria-labelledby={`${id}-title`}
+        preserveAspectRatio="none"
+      >
+        <title id={`${id}-title`}>{`Bands in basis points: ${words}.${stands}`}</title>
+        {bands.map(({ band, from_bps, to_bps }, place) => (
+          <rect
+            key={band}
+            className={`severity-${severityOf(place, bands.length)}`}
+            x={x(from_bps)}
+            y={14}
+            width={Math.max(2, x(to_bps + 1) - x(from_bps) - 3)}
+            height={BAR}
+          />
+        ))}
+        {other && <line className="marker-other" x1={x(other.score_bps)} x2={x(other.score_bps)} y1={8} y2={54} />}
+        {typeof score_bps === 'number' && (
+          <line className="marker" x1={x(score_bps)} x2={x(score_bps)} y1={4} y2={58} />
+        )}
+      </svg>
+      <ol className="band-legend plain-list" aria-label="Bands">
+        {bands.map(({ band, from_bps, to_bps }, place) => (
+          <li key={band}>
+            <span className={`swatch severity-${severityOf(place, bands.length)}`} aria-hidden="true" />
+            <b>{band}</b>{' '}
+            <span className="quiet number">
+              {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {typeof score_bps === 'number' && (
+        <figcaption>
+          Score <b className="number">{score_bps.toLocaleString('en')}</b> of 10,000 ({percent(score_bps)})
+          {other && (
+            <span className="quiet">
+              , {other.name} {other.score_bps.toLocaleString('en')} (dashed)
+            </span>
+          )}
+        </figcaption>
+      )}
+    </figure>
+  )
+}

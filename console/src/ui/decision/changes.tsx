@@ -1,0 +1,82 @@
+/** Facts that differ, before and after, by their place in a document. */
+import '../registry.css'
+import { inWords } from '../type-words.ts'
+import { isListValue, valueWords } from './model.ts'
+
+interface Change {
+  readonly pointer: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+interface ChangesProps {
+  readonly changes: readonly Change[]
+  readonly label: string
+  readonly sides?: readonly [before: string, after: string]
+}
+
+export function Changes({ changes, label, sides = ['Before', 'After'] }: ChangesProps) {
+  return (
+    <table className="changes" aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">What</th>
+          <th scope="col">{sides[0]}</th>
+          <th scope="col">{sides[1]}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map((change) => (
+          <tr key={change.pointer}>
+            <th scope="row" title={change.pointer}>
+              {placeWords(change.pointer)}
+            </th>
+            <Side change={change} side="before" />
+            <Side change={change} side="after" />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const signs = { before: '−', after: '+' } as const
+
+function Side({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
+  if (!(side in change)) return <td className="nothing">{side === 'before' ? 'was not there' : 'is gone'}</td>
+  return (
+    <td className={side}>
+      <span className="sign" aria-hidden="true">
+        {signs[side]}
+      </span>
+      {words(change[side])}
+    </td>
+  )
+}
+
+const words = (value: unknown): string => {
+  if (isListValue(value)) return valueWords(value)
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : inWords(value)
+}
+
+/** `/table/rows/2/when/0` → `table, row 3, test 1`. */
+export function placeWords(pointer: string): string {
+  const steps = pointer.split('/').slice(1)
+  const names: string[] = []
+  for (const step of steps) {
+    const last = names.at(-1)
+    if (/^\d+$/.test(step) && last !== undefined) names.splice(-1, 1, `${single[last] ?? last} ${Number(step) + 1}`)
+    else names.push(step.replaceAll('~1', '/').replaceAll('~0', '~').replaceAll('_', ' '))
+  }
+  return names.join(', ')
+}
+const single: Readonly<Record<string, string>> = {
+  rows: 'row',
+  when: 'test',
+  then: 'output',
+  columns: 'column',
+  inputs: 'input',
+  values: 'value',
+  factors: 'factor',
+  triggers: 'trigger',
+}

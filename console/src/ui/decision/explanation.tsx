@@ -1,0 +1,208 @@
+/** A decision in full: its sentences, what each factor gave and from which list, the triggers and the rows that fired. */
+import './decision.css'
+import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import type { ReactNode } from 'react'
+import { Icon } from '../icons.tsx'
+import { PlainTable } from '../plain-table.tsx'
+import { SearchLink } from '../search-link.tsx'
+import { Section } from '../section.tsx'
+import { inWords } from '../type-words.ts'
+import { spaced } from '../words.ts'
+import { fieldWords, percent } from './model.ts'
+import { BandMark, type Outcome } from './outcome.tsx'
+
+export type Explanation = Schemas['EvaluationExplanation']
+type Factor = Schemas['FactorExplanation']
+
+/** Which version of a list a decision stood on. */
+export interface ListVersion {
+  readonly list_key: string
+  readonly version: number
+  readonly overlay_version?: number | null
+}
+
+interface ExplanationViewProps {
+  readonly outcome: Outcome
+  readonly explanation: Explanation
+  readonly lists: readonly ListVersion[]
+}
+
+export function ExplanationView({ outcome, explanation, lists }: ExplanationViewProps) {
+  const { factors, triggers, rows, summary } = explanation
+  return (
+    <Stack gap="md">
+      {triggers.length > 0 && (
+        <Section title="Triggers that fired">
+          <Stack gap="xs">
+            {triggers.map((trigger) => (
+              <Alert key={trigger.key} color="orange" icon={<Icon name="warning" />} title={trigger.title}>
+                <Text size="sm">{trigger.reason}</Text>
+                <Group gap="xs" mt={4}>
+                  {trigger.floor_band !== null && (
+                    <Text size="sm" component="span">
+                      at least <BandMark band={trigger.floor_band} />
+                    </Text>
+                  )}
+                  {trigger.required_actions.map((action) => (
+                    <Badge key={action} variant="default" tt="none" fw={500}>
+                      {spaced(action)}
+                    </Badge>
+                  ))}
+                  <Text size="xs" c="dimmed" className="mono">
+                    {trigger.reason_code}
+                  </Text>
+                </Group>
+              </Alert>
+            ))}
+          </Stack>
+        </Section>
+      )}
+      {factors.length > 0 && (
+        <Section title="Factor by factor">
+          <Contributions factors={factors} outcome={outcome} lists={lists} />
+        </Section>
+      )}
+      {outcome.family === 'rule' && <RowsThatFired rows={rows} />}
+      <Section title="In words">
+        <Stack gap={4}>
+          {summary.map((text, place) => (
+            <Text key={place} size="sm">
+              {text}
+            </Text>
+          ))}
+        </Stack>
+      </Section>
+      <Section title="Inputs">
+        <PlainTable label="Inputs of the decision" head={[{ name: 'Input' }, { name: 'Value' }]}>
+          {explanation.inputs.map(({ name, value, defaulted }) => (
+            <Table.Tr key={name}>
+              <Table.Td className="mono">{name}</Table.Td>
+              <Table.Td>
+                {inWords(value)} {defaulted && <span className="quiet">by default, it was not given</span>}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </PlainTable>
+      </Section>
+    </Stack>
+  )
+}
+
+function RowsThatFired({ rows }: { readonly rows: Explanation['rows'] }) {
+  return (
+    <Section title="Rows that fired">
+      {rows.length === 0 ? (
+        <Text size="sm">No row fired.</Text>
+      ) : (
+        <ul className="rows">
+          {rows.map(({ key, reason, reason_code }) => (
+            <li key={key}>
+              <Badge variant="default" tt="none">
+                {key}
+              </Badge>
+              <Text size="sm" flex={1}>
+                {reason}
+              </Text>
+              <span className="mono quiet">{reason_code}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+interface ContributionsProps {
+  readonly factors: readonly Factor[]
+  readonly outcome: Outcome
+  readonly lists: readonly ListVersion[]
+}
+
+/** One bar per factor, as long as its share of the score; the numbers stand beside it. */
+function Contributions({ factors, outcome, lists }: ContributionsProps) {
+  const most = Math.max(1, ...factors.map(({ contribution_bps }) => Number(contribution_bps)))
+  return (
+    <ul className="factors plain-list" aria-label="Factors and what each contributed">
+      {factors.map((factor) => (
+        <li key={factor.key} className="factor">
+          <div className="factor-head">
+            <b>{factor.title}</b>
+            <span className="number">
+              <b>+{Number(factor.contribution_bps).toLocaleString('en', { maximumFractionDigits: 1 })}</b>{' '}
+              <span className="quiet">
+                score {factor.score_bps.toLocaleString('en')}
+                {factor.weight_bps !== null && ` × ${percent(factor.weight_bps)}`}
+              </span>
+            </span>
+          </div>
+          <div className="bar-track" aria-hidden="true">
+            <div className="bar-fill" style={{ width: `${(100 * Number(factor.contribution_bps)) / most}%` }} />
+          </div>
+          <Text size="sm">{factor.reason}</Text>
+          <FactorSources factor={factor} lists={lists} />
+        </li>
+      ))}
+      {outcome.score_bps !== null && (
+        <li className="factor-total">
+          Together <b className="number">{outcome.score_bps.toLocaleString('en')}</b> of 10,000
+          {outcome.scored_band !== null && (
+            <>
+              , by score alone <BandMark band={outcome.scored_band} />
+            </>
+          )}
+          {outcome.band !== outcome.scored_band && (
+            <>
+              , by triggers <BandMark band={outcome.band} />
+            </>
+          )}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+/** The list versions behind a figure, the rows that fired, and whether a default stood in. */
+function FactorSources({ factor, lists }: { readonly factor: Factor; readonly lists: readonly ListVersion[] }) {
+  const said = factor.found ?? []
+  if (said.length === 0 && (factor.rows ?? []).length === 0 && !factor.defaulted) return null
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {said.map(({ list_key, key, field, value }) => (
+        <div key={`${list_key} ${key} ${field}`}>
+          <ListLink list_key={list_key} lists={lists} /> says of <span className="mono">{key}</span>:{' '}
+          {field === null ? (value ? 'on the list' : 'not on the list') : `${fieldWords(field)} ${inWords(value)}`}
+        </div>
+      ))}
+      {(factor.rows ?? []).length > 0 && (
+        <div>Row {factor.rows?.map((row) => `“${row}”`).join(', ')} of its table fired.</div>
+      )}
+      {factor.defaulted && <div>The list has no such key: the stated default was used.</div>}
+    </Text>
+  )
+}
+
+interface ListLinkProps {
+  readonly list_key: string
+  readonly lists: readonly ListVersion[]
+}
+
+/** Leads to exactly the version that was read. */
+export function ListLink({ list_key, lists }: ListLinkProps) {
+  const used = lists.find((list) => list.list_key === list_key)
+  const words: ReactNode = used
+    ? `${list_key}, version ${used.version}${used.overlay_version ? ` with overlay ${used.overlay_version}` : ''}`
+    : list_key
+  return (
+    <SearchLink to={`/datasets/${list_key}`} search={used ? { tab: 'entries', version: used.version } : {}} inherit>
+      {words}
+    </SearchLink>
+  )
+}
+
+/** Answers of simulations are typed as any object: the same members, those of the other family left out. */
+export const outcomeIn = (raw: object | null): Outcome | null =>
+  raw === null
+    ? null
+    : ({ band: null, scored_band: null, score_bps: null, hit: null, outputs: null, ...raw } as unknown as Outcome)
+export const explanationIn = (raw: object | null): Explanation | null => raw as Explanation | null

@@ -1,0 +1,87 @@
+/** What is wrong with a definition or with inputs: each fault with its place, and inputs that show it. */
+import './decision.css'
+import { Alert, Anchor, Stack, Text } from '@mantine/core'
+import { Icon } from '../icons.tsx'
+import { inWords } from '../type-words.ts'
+import { plural } from '../words.ts'
+import type { Finding } from './kind.ts'
+
+interface Located {
+  readonly code: string
+  readonly pointer: string
+  readonly message: string
+  readonly severity?: Finding['severity']
+  readonly example?: object | undefined
+}
+
+interface FindingsProps {
+  readonly findings: readonly Located[]
+  readonly title: string
+  /** Brings the place of a fault into view. */
+  readonly onShow?: (pointer: string) => void
+  /** Offers the counter-example to be tried. */
+  readonly onTry?: (inputs: Readonly<Record<string, unknown>>) => void
+}
+
+export function Findings({ findings, title, onShow, onTry }: FindingsProps) {
+  if (findings.length === 0) return null
+  const errors = findings.filter(({ severity }) => severity !== 'warning').length
+  return (
+    <Alert
+      color={errors > 0 ? 'red' : 'yellow'}
+      icon={<Icon name="warning" />}
+      title={`${title}: ${errors > 0 ? plural(errors, 'error') : ''}${errors > 0 && errors < findings.length ? ', ' : ''}${
+        errors < findings.length ? plural(findings.length - errors, 'warning') : ''
+      }`}
+      role="status"
+    >
+      <Stack gap="xs" component="ul" className="plain-list">
+        {findings.map((finding, place) => (
+          <li key={`${finding.code} ${finding.pointer} ${place}`}>
+            <Text size="sm">
+              {finding.severity === 'warning' && <b>Warning. </b>}
+              {finding.message}{' '}
+              {finding.pointer !== '' &&
+                (onShow ? (
+                  <Anchor component="button" type="button" size="xs" onClick={() => onShow(finding.pointer)}>
+                    at <span className="mono">{finding.pointer}</span>
+                  </Anchor>
+                ) : (
+                  <span className="mono quiet">{finding.pointer}</span>
+                ))}
+            </Text>
+            {finding.example && Object.keys(finding.example).length > 0 && (
+              <Example of={finding.example as Record<string, unknown>} {...(onTry && { onTry })} />
+            )}
+          </li>
+        ))}
+      </Stack>
+    </Alert>
+  )
+}
+
+interface ExampleProps {
+  readonly of: Readonly<Record<string, unknown>>
+  readonly onTry?: (inputs: Readonly<Record<string, unknown>>) => void
+}
+
+/** Inputs that show the fault. */
+function Example({ of, onTry }: ExampleProps) {
+  return (
+    <div className="example">
+      <Text size="xs" fw={600} component="span">
+        For example:{' '}
+      </Text>
+      {Object.entries(of).map(([name, value]) => (
+        <span key={name} className="example-input">
+          <span className="quiet">{name}</span> {inWords(value)}
+        </span>
+      ))}
+      {onTry && (
+        <Anchor component="button" type="button" size="xs" onClick={() => onTry(of)}>
+          Try these inputs
+        </Anchor>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+/** Moves from one result to another: a table of numbers in which colour says only what the numbers say. */
+import './decision.css'
+
+interface Move {
+  readonly from: string | null
+  readonly to: string | null
+  readonly count: number
+}
+
+interface HeatMapProps {
+  readonly label: string
+  readonly moves: readonly Move[]
+  /** Results in their order; those that occur besides come after. */
+  readonly order?: readonly string[]
+  readonly nothing: { readonly from: string; readonly to: string }
+}
+
+const known = ['low', 'medium', 'high', 'prohibited', 'no hit', 'hit']
+
+export function HeatMap({ label, moves, order = known, nothing }: HeatMapProps) {
+  const results = [...new Set(moves.flatMap(({ from, to }) => [from, to]))]
+  const rank = (result: string | null) =>
+    result === null ? -1 : order.includes(result) ? order.indexOf(result) : order.length
+  const sorted = results.sort((a, b) => rank(a) - rank(b) || String(a).localeCompare(String(b)))
+  const froms = sorted.filter((result) => moves.some(({ from }) => from === result))
+  const tos = sorted.filter((result) => moves.some(({ to }) => to === result))
+  const most = Math.max(1, ...moves.map(({ count }) => count))
+  const countOf = (from: string | null, to: string | null) =>
+    moves.filter((move) => move.from === from && move.to === to).reduce((sum, { count }) => sum + count, 0)
+  return (
+    <div className="scroll-x">
+      <table className="heat" aria-label={label}>
+        <thead>
+          <tr>
+            <th scope="col">from ↓ to →</th>
+            {tos.map((to) => (
+              <th scope="col" key={String(to)}>
+                {to ?? nothing.to}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {froms.map((from) => (
+            <tr key={String(from)}>
+              <th scope="row">{from ?? nothing.from}</th>
+              {tos.map((to) => (
+                <Cell
+                  key={String(to)}
+                  count={countOf(from, to)}
+                  most={most}
+                  direction={Math.sign(rank(to) - rank(from))}
+                />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const tints = { '-1': 'var(--severity-0)', '0': 'var(--mantine-color-dimmed)', '1': 'var(--severity-3)' } as const
+
+interface CellProps {
+  readonly count: number
+  readonly most: number
+  readonly direction: number
+}
+
+function Cell({ count, most, direction }: CellProps) {
+  if (count === 0) return <td className="quiet">·</td>
+  const share = Math.round(12 + (38 * count) / most)
+  const tint = tints[String(direction) as keyof typeof tints]
+  return (
+    <td style={{ background: `color-mix(in srgb, ${tint} ${share}%, transparent)` }}>{count.toLocaleString('en')}</td>
+  )
+}

@@ -1,0 +1,201 @@
+/** A form made of the inputs a definition declares: each with the field its type asks for, faults at their field. */
+import {
+  Autocomplete,
+  Input,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import { nameOf } from '../type-words.ts'
+import { listContentQuery } from './list-entries.ts'
+import { type Input as DeclaredInput, isListValue, pointerOf } from './model.ts'
+
+export type Inputs = Readonly<Record<string, unknown>>
+
+interface InputsFormProps {
+  readonly inputs: readonly DeclaredInput[]
+  readonly values: Inputs
+  readonly onChange: (values: Inputs) => void
+  /** Faults by pointer into the inputs. */
+  readonly faults?: readonly { readonly pointer: string; readonly message: string }[]
+  /** What stands where nothing is given, such as the subject's own attributes. */
+  readonly known?: Inputs
+}
+
+export function InputsForm({ inputs, values, onChange, faults = [], known = {} }: InputsFormProps) {
+  const set = (name: string, value: unknown) => {
+    const { [name]: _, ...rest } = values
+    onChange(value === undefined || value === '' ? rest : { ...rest, [name]: value })
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+      {inputs.map((input) => {
+        const at = pointerOf(input.name)
+        const fault = faults.find(({ pointer }) => pointer === at || pointer.startsWith(`${at}/`))
+        return (
+          <InputField
+            key={input.name}
+            input={input}
+            value={values[input.name]}
+            known={known[input.name]}
+            error={fault?.message}
+            onChange={(value) => set(input.name, value)}
+          />
+        )
+      })}
+    </SimpleGrid>
+  )
+}
+
+interface InputFieldProps {
+  readonly input: DeclaredInput
+  readonly value: unknown
+  readonly known?: unknown
+  readonly error: string | undefined
+  readonly onChange: (value: unknown) => void
+}
+
+export function InputField(props: InputFieldProps) {
+  const { input } = props
+  if (input.one_of) return <ChosenFromList {...props} list_key={input.one_of.list_key} />
+  const choices = (input.values ?? []).map((value) => ({ value, label: value }))
+  return <PlainField {...props} choices={choices} isOpen={false} />
+}
+
+/** Values that stand in a list: offered with their names where the list is short enough to be read whole. */
+function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly list_key: string }) {
+  const { data } = useQuery(listContentQuery(list_key))
+  const field = props.input.one_of?.field
+  const choices = (data?.entries ?? []).map(({ key, entry }) => {
+    const value = field === undefined ? key : String(entry[field])
+    const name = nameOf(entry)
+    return { value, label: name === null || name === value ? value : `${value} · ${name}` }
+  })
+  const distinct = [...new Map(choices.map((choice) => [choice.value, choice])).values()]
+  return <PlainField {...props} choices={distinct} isOpen={data?.isWhole !== true} />
+}
+
+interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+/** `isOpen`: other values than those offered may be typed. */
+function PlainField(props: InputFieldProps & { readonly choices: readonly Choice[]; readonly isOpen: boolean }) {
+  const { input, value, error, onChange, choices, isOpen } = props
+  const look = { ...wordsOf(props), ...(error !== undefined && { error }) }
+  switch (input.type) {
+    case 'boolean':
+      return <YesNo {...props} />
+    case 'integer':
+      return (
+        <NumberInput
+          {...look}
+          allowDecimal={false}
+          value={typeof value === 'number' ? value : ''}
+          onChange={(typed) => onChange(typeof typed === 'number' ? typed : undefined)}
+        />
+      )
+    case 'list':
+      return (
+        <MultiSelect
+          {...look}
+          searchable
+          limit={100}
+          data={withChosen(choices, Array.isArray(value) ? (value as string[]) : [])}
+          value={Array.isArray(value) ? (value as string[]) : []}
+          onChange={(chosen) => onChange(chosen.length === 0 && input.default === undefined ? undefined : chosen)}
+        />
+      )
+    case 'enum':
+      return isOpen ? (
+        <Autocomplete
+          {...look}
+          limit={50}
+          data={choices.map((choice) => choice.value)}
+          value={textOf(value)}
+          onChange={onChange}
+        />
+      ) : (
+        <Select
+          {...look}
+          searchable={choices.length > 8}
+          clearable
+          limit={300}
+          data={withChosen(choices, value === undefined ? [] : [textOf(value)])}
+          value={value === undefined ? null : textOf(value)}
+          onChange={(chosen) => onChange(chosen ?? undefined)}
+        />
+      )
+    default:
+      return (
+        <TextInput
+          {...look}
+          type={input.type === 'date' ? 'date' : 'text'}
+          {...(input.type === 'decimal' && { inputMode: 'decimal' as const })}
+          autoComplete="off"
+          value={textOf(value)}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+  }
+}
+
+const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+
+/** A value from elsewhere stays visible even where it is not among the choices. */
+const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choice[] => [
+  ...choices,
+  ...chosen.filter((one) => !choices.some(({ value }) => value === one)).map((one) => ({ value: one, label: one })),
+]
+
+function wordsOf({ input, known }: InputFieldProps) {
+  const notes = [
+    input.description,
+    input.minimum !== undefined && input.maximum !== undefined && `${input.minimum} to ${input.maximum}`,
+    input.default !== undefined && !isListValue(input.default) && `${shown(input.default)} unless told`,
+  ].filter((note): note is string => typeof note === 'string')
+  return {
+    label: input.unit ? `${input.title}, in ${input.unit}` : input.title,
+    ...(notes.length > 0 && { description: notes.join(' · ') }),
+    ...(known !== undefined && { placeholder: `${shown(known)} (of the subject)` }),
+  }
+}
+
+const shown = (value: unknown): string =>
+  Array.isArray(value) ? (value.length === 0 ? 'none' : value.join(', ')) : String(value)
+
+function YesNo(props: InputFieldProps) {
+  const id = useId()
+  const { label, description } = wordsOf(props)
+  const { value, error, onChange } = props
+  return (
+    <Input.Wrapper
+      label={label}
+      labelElement="div"
+      labelProps={{ id }}
+      {...(description !== undefined && { description })}
+      {...(error !== undefined && { error })}
+    >
+      <div>
+        <SegmentedControl
+          size="xs"
+          mt={4}
+          aria-labelledby={id}
+          value={value === undefined ? 'none' : value ? 'yes' : 'no'}
+          onChange={(chosen) => onChange(chosen === 'none' ? undefined : chosen === 'yes')}
+          data={[
+            { value: 'none', label: 'not given' },
+            { value: 'yes', label: 'yes' },
+            { value: 'no', label: 'no' },
+          ]}
+        />
+      </div>
+    </Input.Wrapper>
+  )
+}

@@ -1,0 +1,56 @@
+/** What the list in force holds, for choosing values from it and for drawing its bands. Short lists only. */
+import { queryOptions } from '@tanstack/react-query'
+import { probity } from '../../session/client.ts'
+import type { Entry } from '../registry-queries.ts'
+import type { Bands } from './model.ts'
+
+const MOST_ENTRIES = 1000
+
+export interface ListContent {
+  readonly version: number
+  /** This tenant's overlay may say otherwise of some of the entries. */
+  readonly overlay_version: number | null
+  readonly entries: readonly { readonly key: string; readonly entry: Entry }[]
+  readonly isWhole: boolean
+}
+
+export const listContentQuery = (list_key: string) =>
+  queryOptions({
+    queryKey: ['datasets', 'content', list_key],
+    queryFn: async ({ signal }): Promise<ListContent> => {
+      const { version, overlay } = await probity.GET('/api/reference-data/resolve/{list_key}', {
+        params: { path: { list_key } },
+        signal,
+      })
+      const path = { list_key, version: String(version) }
+      const entries: { key: string; entry: Entry }[] = []
+      for (let cursor: string | null | undefined; cursor !== null && entries.length < MOST_ENTRIES; ) {
+        const page = await probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
+          params: { path, query: { limit: 200, ...(cursor !== undefined && { cursor }) } },
+          signal,
+        })
+        entries.push(...page.items)
+        cursor = page.next_cursor
+      }
+      return { version, overlay_version: overlay?.version ?? null, entries, isWhole: entries.length < MOST_ENTRIES }
+    },
+    staleTime: 60_000,
+    throwOnError: false,
+  })
+
+export interface Band {
+  readonly band: string
+  readonly from_bps: number
+  readonly to_bps: number
+}
+
+/** The bands a list holds, lowest first; entries that are none are left out. */
+export const bandsIn = (content: ListContent, { band_field, from_field, to_field }: Bands): Band[] =>
+  content.entries
+    .map(({ entry }) => ({
+      band: String(entry[band_field]),
+      from_bps: Number(entry[from_field]),
+      to_bps: Number(entry[to_field]),
+    }))
+    .filter(({ from_bps, to_bps }) => Number.isFinite(from_bps) && Number.isFinite(to_bps))
+    .sort((a, b) => a.from_bps - b.from_bps)

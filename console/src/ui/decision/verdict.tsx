@@ -1,0 +1,68 @@
+/** The outcome at the top of a page or a panel: the result large, its score on the scale of its bands, what it requires. */
+import { Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { inWords } from '../type-words.ts'
+import { BandChart } from './band-chart.tsx'
+import { bandsIn, listContentQuery } from './list-entries.ts'
+import type { Bands } from './model.ts'
+import { Actions, type Outcome, ResultMark } from './outcome.tsx'
+
+interface VerdictProps {
+  readonly outcome: Outcome
+  /** Where the bands stand; without it there is no scale to draw. */
+  readonly bands?: Bands | undefined
+  readonly other?: { readonly name: string; readonly score_bps: number }
+}
+
+export function Verdict({ outcome, bands, other }: VerdictProps) {
+  return (
+    <Stack gap="sm">
+      <Group gap="md" role="status">
+        <ResultMark of={outcome} isLarge />
+        {outcome.outputs !== null && Object.keys(outcome.outputs).length > 0 && (
+          <Text size="sm">
+            {Object.entries(outcome.outputs)
+              .map(([name, value]) => `${name}: ${inWords(value)}`)
+              .join(', ')}
+          </Text>
+        )}
+        {outcome.required_actions.length > 0 && (
+          <Group gap="xs">
+            <Text size="sm" c="dimmed">
+              Required:
+            </Text>
+            <Actions of={outcome.required_actions} />
+          </Group>
+        )}
+      </Group>
+      {outcome.score_bps !== null && bands && (
+        <ScoreOnBands bands={bands} score_bps={outcome.score_bps} {...(other && { other })} />
+      )}
+    </Stack>
+  )
+}
+
+interface ScoreOnBandsProps {
+  readonly bands: Bands
+  readonly score_bps?: number
+  readonly other?: { readonly name: string; readonly score_bps: number }
+}
+
+/** The bands as they are in force today. */
+export function ScoreOnBands({ bands, ...marks }: ScoreOnBandsProps) {
+  const { data } = useQuery(listContentQuery(bands.list_key))
+  if (!data) return null
+  const found = bandsIn(data, bands)
+  if (found.length === 0) return null
+  return (
+    <div>
+      <BandChart bands={found} {...marks} />
+      {data.overlay_version !== null && (
+        <Text size="xs" c="dimmed">
+          Drawn from version {data.version} of {bands.list_key}; this tenant’s overlay {data.overlay_version} lies over
+          it and may move a boundary.
+        </Text>
+      )}
+    </div>
+  )
+}

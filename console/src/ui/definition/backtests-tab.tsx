@@ -1,0 +1,103 @@
+/** Trying a version, or the draft, on past decisions: who would have been decided otherwise. */
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../badges.tsx'
+import { useChange } from '../change.ts'
+import { ImpactView } from '../decision/impact-view.tsx'
+import { type Kind, named, operation, pathFor } from '../decision/kind.ts'
+import { ListTable, usePages } from '../list.tsx'
+import { Principal } from '../principal.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { Section } from '../section.tsx'
+import { When } from '../when.tsx'
+import type { DefinitionParts } from './definition-page.tsx'
+
+type Run = Schemas['ImpactRunSummary']
+
+const isOngoing = ({ state }: Pick<Run, 'state'>): boolean => state === 'queued' || state === 'running'
+
+const runQuery = (kind: Kind, key: string, run_id: string) =>
+  queryOptions({
+    queryKey: ['definitions', kind.family, 'backtest', key, run_id],
+    queryFn: ({ signal }) =>
+      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/backtests/{run_id}'), {
+        params: { path: { ...named(kind, key), run_id } },
+        signal,
+      }),
+    refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 1500 : false),
+    enabled: run_id !== '',
+  })
+
+export function BacktestsTab({ kind, definition_key, of, version }: DefinitionParts) {
+  const may = useMay()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const list = usePages<Run>(
+    ['definitions', kind.family, 'backtests', definition_key],
+    (cursor, signal) =>
+      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/backtests'), {
+        params: { path: named(kind, definition_key), query: { ...cursor, limit: 20 } },
+        signal,
+      }),
+    { refetch_ms: 5000 },
+  )
+  const tried = of.draft === null ? (of.head_version > 0 ? of.head_version : version) : 'draft'
+  const start = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/backtest'), {
+        params: { path: { ...named(kind, definition_key), version: String(tried) } },
+        body: {},
+      }),
+    { touches: ['definitions'], done: 'The backtest runs', onDone: () => setChosen(null) },
+  )
+  const newest = list.data?.pages[0]?.items[0]?.run_id ?? null
+  const run_id = chosen ?? newest ?? ''
+  const { data: run } = useQuery(runQuery(kind, definition_key, run_id))
+  return (
+    <Stack gap="md">
+      {tried !== null && may(operation(kind, 'start', 'Backtest')) && (
+        <Group gap="sm">
+          <Button size="xs" loading={start.isRunning} onClick={() => start.run(undefined)}>
+            Try {tried === 'draft' ? 'the draft' : `version ${tried}`} on past decisions
+          </Button>
+          <Text size="sm" c="dimmed">
+            The latest decision about each subject is made again. Nothing is changed.
+          </Text>
+        </Group>
+      )}
+      <ProblemNote problem={start.problem} />
+      {run && (
+        <Section title="Effect on past decisions">
+          <ImpactView run={run} />
+        </Section>
+      )}
+      <ListTable<Run>
+        label="Backtests"
+        list={list}
+        empty="No backtest was made yet."
+        head={[{ name: 'Tried' }, { name: 'State' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
+        row={(one) => (
+          <Table.Tr key={one.run_id} aria-current={one.run_id === run_id}>
+            <Table.Td>
+              <Button size="compact-sm" variant="subtle" onClick={() => setChosen(one.run_id)}>
+                {one.version === null ? 'Draft' : `Version ${one.version}`}
+              </Button>
+            </Table.Td>
+            <Table.Td>
+              <StateBadge state={one.state} />
+            </Table.Td>
+            <Table.Td>
+              <When at={one.created_at} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Principal of={one.created_by} />
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Stack>
+  )
+}

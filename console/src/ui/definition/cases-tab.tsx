@@ -1,0 +1,240 @@
+/** Golden cases: what every version must answer, run on a version or the draft with a verdict for each. */
+import { Badge, Button, Group, NumberInput, Select, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../approval-note.tsx'
+import { useChange } from '../change.ts'
+import { Findings } from '../decision/findings.tsx'
+import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
+import { named, operation, pathFor, textQuery } from '../decision/kind.ts'
+import { definitionIn } from '../decision/model.ts'
+import { resultWords } from '../decision/outcome.tsx'
+import { FormDialog } from '../dialog.tsx'
+import { ListTable, usePages } from '../list.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { SearchLink } from '../search-link.tsx'
+import { plural } from '../words.ts'
+import type { DefinitionParts } from './definition-page.tsx'
+
+type Case = Schemas['GoldenCase']
+type Report = Schemas['TestReport']
+
+export function CasesTab(parts: DefinitionParts) {
+  const { kind, definition_key, of, version } = parts
+  const may = useMay()
+  const [report, setReport] = useState<Report | null>(null)
+  const [isAdding, adding] = useDisclosure(false)
+  const list = usePages<Case>(['definitions', kind.family, 'cases', definition_key], (cursor, signal) =>
+    probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
+      params: { path: named(kind, definition_key), query: { ...cursor, limit: 100 } },
+      signal,
+    }),
+  )
+  const run = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/test'), {
+        params: { path: { ...named(kind, definition_key), version: String(of.draft === null ? version : 'draft') } },
+        body: {},
+      }),
+    { touches: [], onDone: setReport },
+  )
+  const remove = useChange(
+    (case_id: string) =>
+      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases/{case_id}'), {
+        params: { path: { ...named(kind, definition_key), case_id } },
+      }),
+    { touches: ['definitions'], done: 'The case is gone' },
+  )
+  const isOurs = of.origin === 'own' && of.state === 'live'
+  const what = of.draft === null ? `version ${version}` : 'the draft'
+  return (
+    <Stack gap="sm">
+      <Group gap="xs">
+        {version !== null && may(operation(kind, 'test', 'Version')) && (
+          <Button size="xs" loading={run.isRunning} onClick={() => run.run(undefined)}>
+            Run on {what}
+          </Button>
+        )}
+        {isOurs && version !== null && may(operation(kind, 'create', 'Case')) && (
+          <Button size="xs" variant="default" onClick={adding.open}>
+            Add a case
+          </Button>
+        )}
+        {report && (
+          <Badge variant="light" size="lg" tt="none" color={report.failed > 0 ? 'red' : 'teal'} role="status">
+            {plural(report.passed, 'case')} passed, {report.failed} failed
+          </Badge>
+        )}
+      </Group>
+      <ProblemNote problem={run.problem ?? remove.problem} />
+      <ApprovalNote request={remove.waiting} />
+      {report && <Findings findings={report.findings} title="What is wrong with the definition" />}
+      <ListTable<Case>
+        label="Golden cases"
+        list={list}
+        empty="No golden case yet: add what every version must answer."
+        head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Verdict' }, { name: 'Actions', isHidden: true }]}
+        row={(one) => (
+          <CaseRow
+            key={one.case_id}
+            one={one}
+            place={`${kind.place}/${definition_key}`}
+            result={report?.results.find(({ name }) => name === one.name)}
+            onRemove={isOurs && may(operation(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
+          />
+        )}
+      />
+      {version !== null && isAdding && (
+        <AddCase {...parts} version={of.draft === null ? version : 'draft'} onClose={adding.close} />
+      )}
+    </Stack>
+  )
+}
+
+interface CaseRowProps {
+  readonly one: Case
+  readonly place: string
+  readonly result: Report['results'][number] | undefined
+  /** Null where it is not theirs to remove. */
+  readonly onRemove: (() => void) | null
+}
+
+function CaseRow({ one, place, result, onRemove }: CaseRowProps) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {one.name}
+        {one.note && (
+          <Text size="xs" c="dimmed">
+            {one.note}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{expectedWords(one)}</Table.Td>
+      <Table.Td>
+        <Verdict of={result} />
+      </Table.Td>
+      <Table.Td>
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <SearchLink to={place} search={{ tab: 'simulate', inputs: JSON.stringify(one.inputs) }} size="sm">
+            Try<span className="sr-only"> {one.name}</span>
+          </SearchLink>
+          {onRemove && (
+            <Button size="compact-xs" variant="subtle" color="red" onClick={onRemove}>
+              Remove<span className="sr-only"> {one.name}</span>
+            </Button>
+          )}
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+const expectedWords = ({ expected: { band, score_bps, hit, reason_codes } }: Case): string =>
+  [
+    band,
+    hit !== undefined && (hit ? 'hit' : 'no hit'),
+    score_bps !== undefined && `score ${score_bps}`,
+    reason_codes?.join(', '),
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+function Verdict({ of }: { readonly of: Report['results'][number] | undefined }) {
+  if (!of) return <span className="quiet">not run</span>
+  const outcome = of.outcome as unknown as { band?: string; hit?: boolean } | null
+  return (
+    <div>
+      <Badge variant="light" tt="none" color={of.passed ? 'teal' : 'red'}>
+        {of.passed ? 'passed' : 'failed'}
+      </Badge>{' '}
+      {outcome && (
+        <span className="quiet">{resultWords({ band: outcome.band ?? null, hit: outcome.hit ?? null })}</span>
+      )}
+      {of.differences.map((difference) => (
+        <Text size="xs" key={difference}>
+          {difference}
+        </Text>
+      ))}
+    </div>
+  )
+}
+
+interface AddCaseProps extends DefinitionParts {
+  readonly version: number | 'draft'
+  readonly onClose: () => void
+}
+
+function AddCase({ kind, definition_key, version, onClose }: AddCaseProps) {
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const { inputs: declared = [] } = definitionIn(text.definition)
+  const [order, setOrder] = useState({ name: '', band: '', score: '' as number | '', hit: null as string | null })
+  const [inputs, setInputs] = useState<Inputs>({})
+  const add = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
+        params: { path: named(kind, definition_key) },
+        body: {
+          name: order.name,
+          inputs: inputs as never,
+          expected: {
+            ...(order.band !== '' && { band: order.band }),
+            ...(order.score !== '' && { score_bps: order.score }),
+            ...(order.hit !== null && { hit: order.hit === 'hit' }),
+          },
+        },
+      }),
+    { touches: ['definitions'], done: 'The case is kept', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Add a golden case"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => add.run(undefined)}
+      submit="Add it"
+      change={add}
+      size="xl"
+    >
+      <TextInput
+        data-autofocus
+        label="What it shows"
+        required
+        maxLength={200}
+        value={order.name}
+        onChange={(event) => setOrder({ ...order, name: event.currentTarget.value })}
+      />
+      <InputsForm inputs={declared} values={inputs} onChange={setInputs} />
+      {kind.family === 'matrix' ? (
+        <Group grow>
+          <TextInput
+            label="Expected band"
+            required={order.score === ''}
+            value={order.band}
+            onChange={(event) => setOrder({ ...order, band: event.currentTarget.value })}
+          />
+          <NumberInput
+            label="Expected score, if it matters"
+            min={0}
+            max={10_000}
+            allowDecimal={false}
+            value={order.score}
+            onChange={(score) => setOrder({ ...order, score: typeof score === 'number' ? score : '' })}
+          />
+        </Group>
+      ) : (
+        <Select
+          label="Expected"
+          required
+          data={['hit', 'no hit']}
+          value={order.hit}
+          onChange={(hit) => setOrder({ ...order, hit })}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,238 @@
+/** One matrix or rule: what is in force, whether that still holds, and behind tabs how it reads, its versions, cases and trials. */
+import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type ReactNode, Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../change.ts'
+import { CopyValue } from '../copy-value.tsx'
+import { Findings } from '../decision/findings.tsx'
+import {
+  type DefinitionView,
+  definitionQuery,
+  governingVersion,
+  type Kind,
+  named,
+  operation,
+  pathFor,
+  textQuery,
+} from '../decision/kind.ts'
+import { definitionIn } from '../decision/model.ts'
+import { useFilter, useSetFilter } from '../filters.tsx'
+import { ButtonLink, PageLink } from '../link.tsx'
+import { ListSkeleton } from '../list.tsx'
+import { Page } from '../page.tsx'
+import { Nothing } from '../plain-table.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { SearchButton } from '../search-link.tsx'
+import { Facts, Section } from '../section.tsx'
+import { At, When } from '../when.tsx'
+import { BacktestsTab } from './backtests-tab.tsx'
+import { CasesTab } from './cases-tab.tsx'
+import { AttentionMark, SharedMark } from './definitions-page.tsx'
+import { FactorsView } from './factors-view.tsx'
+import { RollBack } from './roll-back.tsx'
+import { SimulateTab } from './simulate-tab.tsx'
+import { VersionsTab } from './versions-tab.tsx'
+
+const tabs = ['reading', 'versions', 'cases', 'simulate', 'backtests'] as const
+const names = {
+  reading: 'What it says',
+  versions: 'Versions',
+  cases: 'Golden cases',
+  simulate: 'Simulate',
+  backtests: 'Backtests',
+} as const
+
+export interface DefinitionParts {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly of: DefinitionView
+  /** A number, the draft, or null while there is neither. */
+  readonly version: number | 'draft' | null
+}
+
+/** The version the address names: the one that governs unless told. */
+function useVersion(of: DefinitionView): number | 'draft' | null {
+  const { version } = useSearch({ strict: false }) as { version?: unknown }
+  if (version === 'draft' && of.draft !== null) return 'draft'
+  if (Number.isInteger(version)) return Number(version)
+  return governingVersion(of) ?? (of.draft === null ? null : 'draft')
+}
+
+export function DefinitionPage({ kind }: { readonly kind: Kind }) {
+  const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
+  const may = useMay()
+  const tab = useFilter('tab', tabs) ?? 'reading'
+  const set = useSetFilter()
+  const version = useVersion(of)
+  const parts = { kind, definition_key, of, version }
+  const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
+    reading: <Reading {...parts} />,
+    versions: <VersionsTab {...parts} />,
+    cases: <CasesTab {...parts} />,
+    simulate: <SimulateTab {...parts} />,
+    backtests: <BacktestsTab {...parts} />,
+  }
+  const offered = tabs.filter(
+    (one) =>
+      (one !== 'simulate' || may(operation(kind, 'simulate', 'Version'))) &&
+      (one !== 'backtests' || may(`list${kind.noun}Backtests`)),
+  )
+  return (
+    <Page
+      title={of.title}
+      mark={
+        <Group gap={6} wrap="nowrap">
+          {of.origin === 'shared' && <SharedMark />}
+          <AttentionMark of={of} />
+        </Group>
+      }
+      about={of.description}
+      trail={
+        <PageLink to={kind.place} inherit>
+          {kind.title}
+        </PageLink>
+      }
+      actions={<PageActions {...parts} />}
+    >
+      <Stack gap="md">
+        <Findings findings={of.attention} title="What no longer holds of the version in force" />
+        <InForce {...parts} />
+      </Stack>
+      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
+        <Tabs.List aria-label={`Parts of ${of.title}`} className="tabs">
+          {offered.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {names[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} pt="md">
+          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+function PageActions({ kind, definition_key, of }: DefinitionParts) {
+  const may = useMay()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const isOurs = of.origin === 'own' && of.state === 'live'
+  const open = useChange(
+    async (): Promise<void> => {
+      const path = named(kind, definition_key)
+      if (isOurs)
+        await probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions'), { params: { path }, body: {} })
+      else
+        await probity.POST(pathFor(kind, '/api/risk-matrices'), {
+          body: { ...path, title: of.title, from_key: definition_key },
+        })
+    },
+    {
+      touches: [],
+      // Ours now goes before the shared one: everything is asked for again, but not by the page that is being left.
+      onDone: async () => {
+        await queries.invalidateQueries({ queryKey: ['definitions'], refetchType: 'none' })
+        await navigate({ to: `${kind.place}/${definition_key}/draft` })
+      },
+    },
+  )
+  return (
+    <>
+      <ProblemNote problem={open.problem} />
+      {of.active !== null && may('createEvaluation') && (
+        <SearchButton to="/evaluations/new" search={{ [kind.family]: definition_key }} variant="default">
+          Evaluate
+        </SearchButton>
+      )}
+      {isOurs && of.active !== null && may(operation(kind, 'rollBack')) && (
+        <RollBack kind={kind} definition_key={definition_key} of={of} />
+      )}
+      {of.draft !== null && may(operation(kind, 'update', 'Draft')) && (
+        <ButtonLink to={`${kind.place}/${definition_key}/draft`}>Open the draft</ButtonLink>
+      )}
+      {of.draft === null && may(operation(kind, 'create', 'Draft')) && of.state === 'live' && (
+        <Button loading={open.isRunning} onClick={() => open.run(undefined)}>
+          {isOurs ? 'New draft' : `Make it our own ${kind.word}`}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function InForce({ of }: DefinitionParts) {
+  const { active, pending } = of
+  const summary = of.versions.find(({ version }) => version === active?.version)
+  return (
+    <Section title="In force">
+      {active === null ? (
+        <Text size="sm">
+          None of its versions.{' '}
+          {of.origin === 'own' && 'A shared one of the same key, if there is one, decides until then.'}
+        </Text>
+      ) : (
+        <Facts
+          of={[
+            [
+              'Version',
+              <span key="version">
+                <b>
+                  {active.version}
+                  {summary?.label && ` (${summary.label})`}
+                </b>{' '}
+                since <At at={active.effective_from} />
+              </span>,
+            ],
+            pending.length > 0 && [
+              'Scheduled',
+              <Stack key="pending" gap={2}>
+                {pending.map(({ version, effective_from, reason }) => (
+                  <span key={effective_from}>
+                    version {version} <When at={effective_from} />: “{reason}”
+                  </span>
+                ))}
+              </Stack>,
+            ],
+            ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
+            ['Owner', of.owner],
+          ]}
+        />
+      )}
+    </Section>
+  )
+}
+
+function Reading({ kind, definition_key, of, version }: DefinitionParts) {
+  if (version === null) return <Nothing>There is neither a version nor a draft.</Nothing>
+  return <ReadingOf kind={kind} definition_key={definition_key} of={of} version={version} />
+}
+
+function ReadingOf({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  return (
+    <Stack gap="md">
+      {version !== of.active?.version && (
+        <Text size="sm" role="status">
+          This is {version === 'draft' ? 'the draft' : `version ${version}`}, which is not in force.
+        </Text>
+      )}
+      <FactorsView definition={definitionIn(text.definition)} />
+      {text.reading.length > 0 && (
+        <Section title="The whole of it in sentences">
+          <Stack gap={4} component="ol" className="plain-list">
+            {text.reading.map((line, place) => (
+              <Text key={place} size="sm" component="li">
+                {line}
+              </Text>
+            ))}
+          </Stack>
+        </Section>
+      )}
+    </Stack>
+  )
+}

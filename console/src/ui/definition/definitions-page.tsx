@@ -1,0 +1,172 @@
+/** All matrices, or all rules: which version decides, whether somebody works on a draft, and what is due. */
+import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useMay } from '../../session/queries.ts'
+import {
+  type DefinitionItem,
+  type DefinitionView,
+  definitionsQuery,
+  type Kind,
+  keyIn,
+  operation,
+} from '../decision/kind.ts'
+import { Filter, useFilter, useSetFilter } from '../filters.tsx'
+import { PageLink } from '../link.tsx'
+import { Page } from '../page.tsx'
+import { Nothing, PlainTable } from '../plain-table.tsx'
+import { useNow, When } from '../when.tsx'
+import { plural } from '../words.ts'
+import { NewDefinition } from './new-definition.tsx'
+
+const origins = ['own', 'shared'] as const
+
+interface DefinitionsPageProps {
+  readonly kind: Kind
+  readonly about: string
+  readonly actions?: ReactNode
+}
+
+export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) {
+  const may = useMay()
+  const [isMaking, making] = useDisclosure(false)
+  const { data: all } = useSuspenseQuery({ ...definitionsQuery(kind), refetchInterval: 30_000 })
+  const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
+  const setFilter = useSetFilter()
+  const origin = useFilter('origin', origins)
+  const wanted = String(find).toLowerCase()
+  const shown = all.filter(
+    (one) =>
+      (origin === undefined || one.origin === origin) &&
+      [keyIn(one), one.title, one.owner ?? '', ...one.subject_types, ...one.typologies].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
+  )
+  return (
+    <Page
+      title={kind.title}
+      about={about}
+      actions={
+        <>
+          {actions}
+          {may(operation(kind, 'create')) && <Button onClick={making.open}>New {kind.word}</Button>}
+        </>
+      }
+    >
+      <Group gap="xs" mb="sm">
+        <TextInput
+          size="xs"
+          w={240}
+          type="search"
+          aria-label={`Find a ${kind.word}`}
+          placeholder="Find by name, owner or purpose"
+          value={String(find)}
+          onChange={(event) => setFilter('find', event.currentTarget.value || null)}
+        />
+        <Filter name="origin" label="Whose" values={origins} everything="Own and shared" />
+      </Group>
+      {shown.length === 0 ? (
+        <Nothing>{all.length === 0 ? `There is no ${kind.word} yet.` : `No ${kind.word} fits this search.`}</Nothing>
+      ) : (
+        <Stack gap="xs">
+          <PlainTable
+            label={kind.title}
+            head={[
+              { name: kind.family === 'matrix' ? 'Matrix' : 'Rule' },
+              { name: 'In force' },
+              { name: 'Draft', from: 'sm' },
+              { name: 'Attention' },
+              { name: 'Scheduled', from: 'md' },
+              { name: 'For', from: 'lg' },
+            ]}
+          >
+            {shown.map((one) => (
+              <Row key={`${one.origin} ${keyIn(one)}`} kind={kind} one={one} />
+            ))}
+          </PlainTable>
+          <Text size="xs" c="dimmed" role="status">
+            {plural(shown.length, kind.word, kind.words)} of {all.length}
+          </Text>
+        </Stack>
+      )}
+      <NewDefinition kind={kind} all={all} isOpen={isMaking} onClose={making.close} />
+    </Page>
+  )
+}
+
+function Row({ kind, one }: { readonly kind: Kind; readonly one: DefinitionItem }) {
+  const next = one.pending[0]
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={8} wrap="nowrap">
+          <PageLink to={`${kind.place}/${keyIn(one)}`} fw={500} size="sm">
+            {one.title}
+          </PageLink>
+          {one.origin === 'shared' && <SharedMark />}
+        </Group>
+        <Text size="xs" c="dimmed" className="mono">
+          {keyIn(one)}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        {one.active === null ? <span className="quiet">none</span> : `version ${one.active.version}`}
+        {one.active !== null && (
+          <Text size="xs" c="dimmed">
+            <When at={one.active.effective_from} />
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        {one.draft === null ? (
+          <span className="quiet">–</span>
+        ) : (
+          <PageLink to={`${kind.place}/${keyIn(one)}/draft`} size="sm">
+            open, <When at={one.draft.updated_at} />
+          </PageLink>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <AttentionMark of={one} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        {next === undefined ? (
+          <span className="quiet">–</span>
+        ) : (
+          <span title={next.reason}>
+            version {next.version} <When at={next.effective_from} />
+          </span>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="lg">
+        {[...one.subject_types, ...one.typologies].join(', ') || <span className="quiet">–</span>}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+export function SharedMark() {
+  return (
+    <Badge variant="default" tt="none" fw={500} miw="max-content">
+      shared
+    </Badge>
+  )
+}
+
+/** Whether the version in force is older than it should be or, where that is known, no longer holds with its lists. */
+export function AttentionMark({ of }: { readonly of: DefinitionItem | DefinitionView }) {
+  const now_ms = useNow()
+  const mark = (color: string, words: string) => (
+    <Badge variant="light" tt="none" miw="max-content" color={color}>
+      {words}
+    </Badge>
+  )
+  if (of.state === 'archived') return mark('gray', 'archived')
+  if (of.active === null) return mark('gray', 'not in force')
+  if ('attention' in of && of.attention.length > 0) return mark('red', 'attention')
+  if (of.stale_since !== null) return mark('red', 'too old')
+  if (of.review_due_at !== null && Date.parse(of.review_due_at) < now_ms) return mark('orange', 'review due')
+  return mark('teal', 'in order')
+}

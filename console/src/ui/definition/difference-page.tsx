@@ -1,0 +1,141 @@
+/** What changed between two versions of a definition, part by part and field by field. */
+import '../registry.css'
+import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Changes } from '../decision/changes.tsx'
+import { type DefinitionView, definitionQuery, differenceQuery, type Kind } from '../decision/kind.ts'
+import { DifferenceCounts, signs } from '../difference-counts.tsx'
+import { EntryValue } from '../entry-value.tsx'
+import { PageLink } from '../link.tsx'
+import { Page } from '../page.tsx'
+import { Nothing } from '../plain-table.tsx'
+import { partWords } from './part-words.ts'
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** The two versions of the address; the newest against the one before it unless told. */
+function useRange(of: DefinitionView): Range {
+  const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
+  const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
+  const to = number(search.to, Math.max(1, of.head_version))
+  return { from: number(search.from, Math.max(1, to - 1)), to }
+}
+
+export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
+  const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
+  const { from, to } = useRange(of)
+  return (
+    <Page
+      title="What changed"
+      about={`${of.title}, from version ${from} to version ${to}`}
+      trail={
+        <>
+          <PageLink to={kind.place} inherit>
+            {kind.title}
+          </PageLink>{' '}
+          /{' '}
+          <PageLink to={`${kind.place}/${definition_key}`} inherit>
+            {of.title}
+          </PageLink>
+        </>
+      }
+      actions={<Choose of={of} from={from} to={to} />}
+    >
+      {from === to ? (
+        <Nothing>Twice the same version: nothing differs.</Nothing>
+      ) : (
+        <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
+      )}
+    </Page>
+  )
+}
+
+function Choose({ of, from, to }: Range & { readonly of: DefinitionView }) {
+  const navigate = useNavigate()
+  const go = (range: Range) => navigate({ to: '.', search: range as never, replace: true })
+  const data = of.versions.map(({ version, label }) => ({
+    value: String(version),
+    label: label ? `Version ${version} (${label})` : `Version ${version}`,
+  }))
+  const choose = (label: string, side: 'from' | 'to', chosen: number) => (
+    <Select
+      size="xs"
+      w={190}
+      aria-label={label}
+      allowDeselect={false}
+      value={String(chosen)}
+      data={data}
+      onChange={(version) => go({ from, to, [side]: Number(version) })}
+    />
+  )
+  return (
+    <Group gap={6}>
+      {choose('From version', 'from', from)}
+      <Tooltip label="Swap direction">
+        <ActionIcon variant="default" aria-label="Swap direction" onClick={() => go({ from: to, to: from })}>
+          ⇄
+        </ActionIcon>
+      </Tooltip>
+      {choose('To version', 'to', to)}
+    </Group>
+  )
+}
+
+interface DefinitionDifferenceProps extends Range {
+  readonly kind: Kind
+  readonly definition_key: string
+}
+
+/** Members that say where a part stands, not what it says. */
+const PLACING = ['part', 'name', 'position', 'key', 'title']
+
+export function DefinitionDifference({ kind, definition_key, from, to }: DefinitionDifferenceProps) {
+  const { data } = useSuspenseQuery(differenceQuery(kind, definition_key, from, to))
+  if (data.items.length === 0) return <Nothing>The two versions say the same.</Nothing>
+  return (
+    <Stack gap="sm">
+      {data.summary && <DifferenceCounts of={data.summary} />}
+      {data.items.map((item) => (
+        <article key={item.key} className={`diff-entry diff-entry-${item.op}`} aria-label={`${item.op}: ${item.key}`}>
+          <header>
+            <h3>{partWords(item)}</h3>
+            <span className={`count count-${item.op}`}>
+              <b aria-hidden="true">{signs[item.op]}</b> {item.op}
+            </span>
+          </header>
+          {item.op === 'changed' ? (
+            <Changes
+              changes={item.changes.filter(({ pointer }) => pointer !== '/position')}
+              label={`Changes of ${partWords(item)}`}
+            />
+          ) : (
+            <div className="diff-body">
+              <dl className="facts">
+                {Object.entries(item.after ?? item.before ?? {})
+                  .filter(([name]) => !PLACING.includes(name))
+                  .map(([name, value]) => (
+                    <div key={name}>
+                      <dt>{name.replaceAll('_', ' ')}</dt>
+                      <dd>
+                        <EntryValue value={value} />
+                      </dd>
+                    </div>
+                  ))}
+              </dl>
+            </div>
+          )}
+        </article>
+      ))}
+      {data.next_cursor !== null && (
+        <Text size="sm" c="dimmed">
+          Only the first {data.items.length} differences are shown.
+        </Text>
+      )}
+    </Stack>
+  )
+}

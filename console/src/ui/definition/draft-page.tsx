@@ -1,0 +1,304 @@
+/** The draft of a definition: edit, save and see what is wrong at its place, try it, and publish it once it is proved. */
+import { Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { useChange } from '../change.ts'
+import { Findings } from '../decision/findings.tsx'
+import {
+  type DefinitionText,
+  definitionQuery,
+  type Finding,
+  type Kind,
+  named,
+  operation,
+  pathFor,
+  textQuery,
+} from '../decision/kind.ts'
+import { type Definition, definitionIn } from '../decision/model.ts'
+import { ConfirmDialog, FormDialog } from '../dialog.tsx'
+import { Icon } from '../icons.tsx'
+import { PageLink } from '../link.tsx'
+import { Page } from '../page.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { ReasonField } from '../reason-field.tsx'
+import { SearchButton } from '../search-link.tsx'
+import { When } from '../when.tsx'
+import { anchorOf } from './anchor.ts'
+import { DraftParts } from './draft-parts.tsx'
+import { FactorsView } from './factors-view.tsx'
+
+export function DraftPage({ kind }: { readonly kind: Kind }) {
+  const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, 'draft'))
+  return (
+    <Page
+      title={`Draft of ${of.title}`}
+      mark={
+        <Badge variant="light" tt="none" miw="max-content">
+          draft
+        </Badge>
+      }
+      about={
+        <>
+          {text.based_on === null ? 'A first version.' : `Begun from version ${text.based_on}.`} Last changed{' '}
+          <When at={of.draft?.updated_at ?? text.created_at} />. Nothing of it decides anything until it is published
+          and put in force.
+        </>
+      }
+      trail={
+        <>
+          <PageLink to={kind.place} inherit>
+            {kind.title}
+          </PageLink>{' '}
+          /{' '}
+          <PageLink to={`${kind.place}/${definition_key}`} inherit>
+            {of.title}
+          </PageLink>
+        </>
+      }
+    >
+      <Editor key={definition_key} kind={kind} definition_key={definition_key} text={text} />
+    </Page>
+  )
+}
+
+interface EditorProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly text: DefinitionText
+}
+
+/** Brings the innermost place of a pointer that has one on the page into view. */
+function show(pointer: string): void {
+  for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+    const place = document.getElementById(anchorOf(at))
+    if (!place) continue
+    place.scrollIntoView({ block: 'center' })
+    const cell = place.querySelector<HTMLElement>('.cell-fault input')
+    const field = cell ?? place.querySelector<HTMLElement>('input, textarea') ?? place
+    field.focus({ preventScroll: true })
+    return
+  }
+}
+
+/** The draft as it is being edited, beside the one that is stored and what was found wrong with that. */
+function useDraft({ kind, definition_key, text }: EditorProps) {
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState<Definition>(() => definitionIn(text.definition))
+  const [base, setBase] = useState({ revision: text.revision, text: JSON.stringify(draft) })
+  const [findings, setFindings] = useState<readonly Finding[]>(text.findings ?? [])
+  const [isProved, setProved] = useState(false)
+  const isChanged = JSON.stringify(draft) !== base.text
+  const path = { ...named(kind, definition_key), version: 'draft' as const }
+  const save = useChange(
+    () =>
+      probity.PUT(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
+        params: { path },
+        body: { definition: draft as never, expected_revision: base.revision },
+      }),
+    {
+      touches: [],
+      done: ({ findings: found }) => ((found ?? []).length === 0 ? 'Saved; nothing is wrong with it' : 'Saved'),
+      onDone: (saved) => {
+        queries.setQueryData(textQuery(kind, definition_key, 'draft').queryKey, saved)
+        queries.invalidateQueries({ queryKey: definitionQuery(kind, definition_key).queryKey })
+        setBase({ revision: saved.revision, text: JSON.stringify(draft) })
+        setFindings(saved.findings ?? [])
+        setProved(false)
+      },
+    },
+  )
+  const validate = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/validate'), { params: { path } }),
+    {
+      touches: [],
+      onDone: (verdict) => {
+        setFindings(verdict.findings)
+        setProved(verdict.valid)
+      },
+    },
+  )
+  return { draft, setDraft, revision: base.revision, findings, isChanged, isProved, save, validate }
+}
+
+function Editor({ kind, definition_key, text }: EditorProps) {
+  const may = useMay()
+  const navigate = useNavigate()
+  const { draft, setDraft, revision, findings, isChanged, isProved, save, validate } = useDraft({
+    kind,
+    definition_key,
+    text,
+  })
+  const canEdit = may(operation(kind, 'update', 'Draft'))
+  const tryInputs = (inputs: Readonly<Record<string, unknown>>) =>
+    navigate({
+      to: `${kind.place}/${definition_key}`,
+      search: { tab: 'simulate', version: 'draft', inputs: JSON.stringify(inputs) } as never,
+    })
+  return (
+    <Stack gap="md">
+      <Group gap="xs" className="draft-bar">
+        {canEdit && (
+          <Button loading={save.isRunning} disabled={!isChanged} onClick={() => save.run(undefined)}>
+            Save
+          </Button>
+        )}
+        {may(operation(kind, 'validate', 'Version')) && (
+          <Button
+            variant="default"
+            disabled={isChanged}
+            loading={validate.isRunning}
+            onClick={() => validate.run(undefined)}
+          >
+            Validate
+          </Button>
+        )}
+        <SearchButton
+          to={`${kind.place}/${definition_key}`}
+          search={{ tab: 'simulate', version: 'draft' }}
+          variant="default"
+        >
+          Simulate
+        </SearchButton>
+        {may(operation(kind, 'publish', 'Draft')) && (
+          <Publish kind={kind} definition_key={definition_key} revision={revision} isOff={isChanged} />
+        )}
+        {may(operation(kind, 'delete', 'Draft')) && <ThrowAway kind={kind} definition_key={definition_key} />}
+        <Text size="sm" c="dimmed" role="status">
+          {canEdit ? (isChanged ? 'Changes are not saved yet' : 'Everything is saved') : 'Policy editors work on it.'}
+        </Text>
+      </Group>
+      <ProblemNote problem={save.problem ?? validate.problem} onReload={() => window.location.reload()} />
+      {isProved && !isChanged && findings.length === 0 && (
+        <Alert color="teal" icon={<Icon name="check" />} title="Proved" role="status">
+          <Text size="sm">
+            Every input it may be asked gets exactly one answer, and all golden cases hold, with the lists in force now.
+          </Text>
+        </Alert>
+      )}
+      <Findings findings={findings} title="What is wrong with the draft" onShow={show} onTry={tryInputs} />
+      {canEdit ? (
+        <DraftParts kind={kind} draft={draft} findings={findings} onEdit={setDraft} />
+      ) : (
+        <FactorsView definition={draft} />
+      )}
+    </Stack>
+  )
+}
+
+interface PublishProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly revision: number
+  readonly isOff: boolean
+}
+
+/** Off to the definition's own page: the draft is no more, so nobody asks for it again. */
+function useLeave(kind: Kind, definition_key: string): (search: object) => Promise<void> {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  return async (search) => {
+    queries.removeQueries({ queryKey: definitionQuery(kind, definition_key).queryKey })
+    await navigate({ to: `${kind.place}/${definition_key}`, search: search as never })
+    queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft').queryKey })
+    await queries.invalidateQueries({ queryKey: ['definitions'] })
+  }
+}
+
+function Publish({ kind, definition_key, revision, isOff }: PublishProps) {
+  const leave = useLeave(kind, definition_key)
+  const [isOpen, dialog] = useDisclosure(false)
+  const [order, setOrder] = useState({ label: '', note: '' })
+  const publish = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/publish'), {
+        params: { path: { ...named(kind, definition_key), version: 'draft' } },
+        body: {
+          expected_revision: revision,
+          ...(order.label !== '' && { label: order.label }),
+          ...(order.note !== '' && { note: order.note }),
+        },
+      }),
+    {
+      touches: [],
+      done: ({ version }) => `Published as version ${version}`,
+      onDone: () => leave({ tab: 'versions' }),
+    },
+  )
+  return (
+    <>
+      <Button variant="light" disabled={isOff} onClick={dialog.open}>
+        Publish
+      </Button>
+      <FormDialog
+        title="Publish the draft as a version"
+        isOpen={isOpen}
+        onClose={() => {
+          publish.forget()
+          dialog.close()
+        }}
+        onSubmit={() => publish.run(undefined)}
+        submit="Prove and publish"
+        change={publish}
+      >
+        <Text size="sm">
+          It is proved against the lists in force and its golden cases. Publishing puts nothing in force.
+        </Text>
+        <TextInput
+          label="Label"
+          placeholder="2026-q4"
+          maxLength={100}
+          value={order.label}
+          onChange={(event) => setOrder({ ...order, label: event.currentTarget.value })}
+        />
+        <ReasonField
+          isFirst
+          isRequired={false}
+          label="What changed and why"
+          value={order.note}
+          onChange={(note) => setOrder({ ...order, note })}
+        />
+      </FormDialog>
+    </>
+  )
+}
+
+function ThrowAway({ kind, definition_key }: { readonly kind: Kind; readonly definition_key: string }) {
+  const leave = useLeave(kind, definition_key)
+  const [isOpen, dialog] = useDisclosure(false)
+  const remove = useChange(
+    () =>
+      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
+        params: { path: { ...named(kind, definition_key), version: 'draft' } },
+      }),
+    {
+      touches: [],
+      done: 'The draft is gone',
+      onDone: () => leave({}),
+    },
+  )
+  return (
+    <>
+      <Button variant="subtle" color="red" onClick={dialog.open}>
+        Throw away
+      </Button>
+      <ConfirmDialog
+        title="Throw the draft away?"
+        isOpen={isOpen}
+        onClose={dialog.close}
+        onConfirm={() => remove.run(undefined)}
+        confirm="Throw it away"
+        change={remove}
+        isDangerous
+      >
+        What was published and what is in force stay as they are.
+      </ConfirmDialog>
+    </>
+  )
+}

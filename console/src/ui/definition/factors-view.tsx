@@ -1,0 +1,312 @@
+/** A definition to be read: its factors in plain words with weights and lists, its bands, triggers, tables and inputs. */
+import '../decision/decision.css'
+import { Badge, Group, Table as MantineTable, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import {
+  aggregations,
+  type Definition,
+  type Factor,
+  fieldWords,
+  isListValue,
+  percent,
+  type Table,
+  type Value,
+  valueWords,
+} from '../decision/model.ts'
+import { Actions, BandMark } from '../decision/outcome.tsx'
+import { ScoreOnBands } from '../decision/verdict.tsx'
+import { PageLink } from '../link.tsx'
+import { PlainTable } from '../plain-table.tsx'
+import { SearchLink } from '../search-link.tsx'
+import { Section } from '../section.tsx'
+import { inWords } from '../type-words.ts'
+import { plural, spaced } from '../words.ts'
+
+export function FactorsView({ definition }: { readonly definition: Definition }) {
+  const { factors = [], bands, triggers = [], aggregation, table } = definition
+  return (
+    <Stack gap="md">
+      {bands && (
+        <Section
+          title="Score and bands"
+          aside={
+            <PageLink to={`/datasets/${bands.list_key}`} size="sm">
+              {bands.list_key}
+            </PageLink>
+          }
+        >
+          <Text size="sm" mb="xs">
+            {aggregations[aggregation ?? ''] ?? spaced(aggregation ?? '')}
+          </Text>
+          <ScoreOnBands bands={bands} />
+        </Section>
+      )}
+      {factors.length > 0 && (
+        <Section title={plural(factors.length, 'factor')}>
+          <ul className="plain-list">
+            {factors.map((factor) => (
+              <li key={factor.key} className="factor">
+                <FactorRead factor={factor} definition={definition} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {table && (
+        <Section title="When it hits">
+          <TableRead table={table} definition={definition} label="Ways to hit" />
+          {(definition.required_actions ?? []).length > 0 && (
+            <Group gap="xs" mt="sm">
+              <Text size="sm" c="dimmed">
+                A hit requires:
+              </Text>
+              <Actions of={definition.required_actions ?? []} />
+            </Group>
+          )}
+        </Section>
+      )}
+      {triggers.length > 0 && (
+        <Section title={plural(triggers.length, 'trigger')}>
+          <Triggers definition={definition} />
+        </Section>
+      )}
+      <InputsRead definition={definition} />
+    </Stack>
+  )
+}
+
+const titleOf = (definition: Definition, name: string): string => {
+  const factor = /^factor\.(.+)$/.exec(name)?.[1]
+  if (factor !== undefined) {
+    return `score of ${definition.factors?.find(({ key }) => key === factor)?.title ?? factor}`
+  }
+  return definition.inputs?.find((input) => input.name === name)?.title ?? name
+}
+
+function FactorRead({ factor, definition }: { readonly factor: Factor; readonly definition: Definition }) {
+  return (
+    <Stack gap={4}>
+      <div className="factor-head">
+        <b>{factor.title}</b>
+        <Weight of={factor.weight_bps} />
+      </div>
+      <Text size="sm" component="div">
+        {factorWords(factor, definition)}
+      </Text>
+      {factor.table && <TableRead table={factor.table} definition={definition} label={`Table of ${factor.title}`} />}
+      {factor.scores && (
+        <Group gap={6}>
+          {Object.entries(factor.scores).map(([value, score]) => (
+            <Badge key={value} variant="default" tt="none" fw={500}>
+              {value}: {isListValue(score) ? score.key : String(score)}
+            </Badge>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function Weight({ of }: { readonly of: Factor['weight_bps'] }) {
+  if (of === undefined) return null
+  if (typeof of === 'number') return <span className="number">weight {percent(of)}</span>
+  return (
+    <span className="quiet">
+      weight from <ListKey of={of.list_key} entry={of.key} />
+    </span>
+  )
+}
+
+function ListKey({ of, entry }: { readonly of: string; readonly entry?: string }) {
+  return (
+    <SearchLink to={`/datasets/${of}`} search={entry === undefined ? {} : { tab: 'entries', key: entry }} inherit>
+      {of}
+    </SearchLink>
+  )
+}
+
+function factorWords(factor: Factor, definition: Definition): ReactNode {
+  const names = (factor.inputs ?? [factor.input ?? '']).map((name) => titleOf(definition, name)).join(' and ')
+  switch (factor.form) {
+    case 'lookup':
+      return (
+        <>
+          What <ListKey of={factor.list_key ?? ''} /> says of <b>{names}</b>, as its {fieldWords(factor.field ?? '')}.{' '}
+          <span className="quiet">
+            {typeof factor.on_missing === 'object'
+              ? `A value that is not on it gives ${valueWords(factor.on_missing.default)}.`
+              : 'A value that is not on it cannot be decided on.'}
+          </span>
+        </>
+      )
+    case 'presence':
+      return (
+        <>
+          {valueWords(factor.present)} {factor.count ? 'for each value' : 'when a value'} of <b>{names}</b> is on{' '}
+          <ListKey of={factor.list_key ?? ''} />, {valueWords(factor.absent)} otherwise.
+        </>
+      )
+    case 'score_map':
+      return (
+        <>
+          Each value of <b>{names}</b> has its score.
+        </>
+      )
+    default:
+      return (
+        <>
+          A table over <b>{(factor.table?.columns ?? []).map((name) => titleOf(definition, name)).join(' and ')}</b>.
+        </>
+      )
+  }
+}
+
+const policies: Readonly<Record<string, string>> = {
+  unique: 'At most one row fires.',
+  any: 'Rows that fire together give the same.',
+  first: 'The first row that fires counts.',
+  priority: 'Of the rows that fire, the most important one counts.',
+  collect: 'All rows that fire count.',
+}
+
+interface TableReadProps {
+  readonly table: Table
+  readonly definition: Definition
+  readonly label: string
+}
+
+/** A decision table to be read: inputs to the left, what a row gives to the right. */
+export function TableRead({ table, definition, label }: TableReadProps) {
+  return (
+    <div>
+      <div className="table-card scroll-x">
+        <table className="grid grid-read" aria-label={label}>
+          <thead>
+            <tr>
+              <th scope="col">Row</th>
+              {table.columns.map((name) => (
+                <th scope="col" key={name}>
+                  {titleOf(definition, name)}
+                </th>
+              ))}
+              {table.outputs.map(({ name, title }) => (
+                <th scope="col" key={name} className="output">
+                  {title ?? spaced(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row) => (
+              <tr key={row.key} title={row.reason}>
+                <th scope="row">{row.key}</th>
+                {row.when.map((test, place) => (
+                  <td key={place} className="mono">
+                    {test === '-' ? <span className="quiet">any</span> : test}
+                  </td>
+                ))}
+                {row.then.map((value, place) => (
+                  <td key={place} className="output">
+                    <ValueRead value={value} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {table.otherwise && (
+              <tr>
+                <th scope="row">otherwise</th>
+                {table.columns.map((name) => (
+                  <td key={name} className="quiet">
+                    any
+                  </td>
+                ))}
+                {table.otherwise.then.map((value, place) => (
+                  <td key={place} className="output">
+                    <ValueRead value={value} />
+                  </td>
+                ))}
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+      <Text size="xs" c="dimmed" mt={2}>
+        {policies[table.hit_policy] ?? spaced(table.hit_policy)}
+      </Text>
+    </div>
+  )
+}
+
+function ValueRead({ value }: { readonly value: Value }) {
+  if (!isListValue(value)) return <span className="number">{inWords(value)}</span>
+  return (
+    <SearchLink to={`/datasets/${value.list_key}`} search={{ tab: 'entries', key: value.key }} size="sm">
+      {value.key}
+    </SearchLink>
+  )
+}
+
+function Triggers({ definition }: { readonly definition: Definition }) {
+  return (
+    <PlainTable
+      label="Triggers"
+      head={[{ name: 'Trigger' }, { name: 'When' }, { name: 'At least', from: 'sm' }, { name: 'Requires', from: 'md' }]}
+    >
+      {(definition.triggers ?? []).map((trigger) => (
+        <MantineTable.Tr key={trigger.key}>
+          <MantineTable.Td>
+            {trigger.title}
+            <Text size="xs" c="dimmed">
+              {trigger.reason}
+            </Text>
+          </MantineTable.Td>
+          <MantineTable.Td>
+            {trigger.when.map(({ of, test }) => (
+              <div key={`${of} ${test}`}>
+                {of === 'score' ? 'the score' : titleOf(definition, of)} <span className="mono">{test}</span>
+              </div>
+            ))}
+          </MantineTable.Td>
+          <MantineTable.Td visibleFrom="sm">
+            {trigger.floor_band === undefined ? '–' : <BandMark band={trigger.floor_band} />}
+          </MantineTable.Td>
+          <MantineTable.Td visibleFrom="md">
+            <Actions of={trigger.required_actions ?? []} />
+          </MantineTable.Td>
+        </MantineTable.Tr>
+      ))}
+    </PlainTable>
+  )
+}
+
+function InputsRead({ definition }: { readonly definition: Definition }) {
+  const inputs = definition.inputs ?? []
+  if (inputs.length === 0) return null
+  return (
+    <Section title={plural(inputs.length, 'input')}>
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs">
+        {inputs.map((input) => (
+          <div key={input.name}>
+            <Text size="sm" fw={500}>
+              {input.title} <span className="mono quiet">{input.name}</span>
+            </Text>
+            <Text size="xs" c="dimmed" component="div">
+              {input.type}
+              {input.unit && ` in ${input.unit}`}
+              {input.values && `: ${input.values.join(', ')}`}
+              {input.one_of && (
+                <>
+                  {' '}
+                  from <ListKey of={input.one_of.list_key} />
+                </>
+              )}
+              {input.minimum !== undefined && `, from ${input.minimum}`}
+              {input.maximum !== undefined && ` to ${input.maximum}`}
+              {input.default !== undefined && `, ${inWords(input.default)} unless told`}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+    </Section>
+  )
+}

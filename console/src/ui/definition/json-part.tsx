@@ -1,0 +1,71 @@
+/** A part of a definition written as JSON: taken over whenever it can be read, each fault with its line. */
+import { Anchor, List, Textarea } from '@mantine/core'
+import { memo, useRef, useState } from 'react'
+import type { Finding } from '../decision/kind.ts'
+import { isJson, placeOf } from '../json-place.ts'
+import { anchorOf } from './anchor.ts'
+
+interface JsonPartProps {
+  readonly label: string
+  readonly description?: string
+  readonly value: unknown
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  readonly onChange: (value: unknown) => void
+}
+
+/** What is typed is kept here, so only new findings are a reason to draw it again; `onChange` must not depend on the moment. */
+const isSame = (a: JsonPartProps, b: JsonPartProps): boolean => a.findings === b.findings && a.pointer === b.pointer
+
+export const JsonPart = memo(function JsonPart({
+  label,
+  description,
+  value,
+  pointer,
+  findings,
+  onChange,
+}: JsonPartProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [text, setText] = useState(() => JSON.stringify(value, null, 2) ?? '')
+  const own = findings.filter((finding) => finding.pointer === pointer || finding.pointer.startsWith(`${pointer}/`))
+  const within = (finding: Finding) => finding.pointer.slice(pointer.length)
+  function show(inside: string) {
+    const place = placeOf(text, inside)
+    if (!place || !field.current) return
+    field.current.focus()
+    field.current.setSelectionRange(place.from, place.to)
+  }
+  function take(typed: string) {
+    setText(typed)
+    if (isJson(typed)) onChange(JSON.parse(typed))
+  }
+  return (
+    <div id={anchorOf(pointer)} tabIndex={-1}>
+      <Textarea
+        ref={field}
+        label={label}
+        {...(description !== undefined && { description })}
+        autosize
+        minRows={3}
+        maxRows={20}
+        spellCheck={false}
+        classNames={{ input: 'mono' }}
+        value={text}
+        error={isJson(text) ? own.length > 0 : 'This is not JSON yet; it is taken over once it is.'}
+        onChange={(event) => take(event.currentTarget.value)}
+      />
+      {own.length > 0 && (
+        <List size="sm" mt={4} aria-label={`Faults in ${label}`} role="list">
+          {own.map((finding, place) => (
+            <List.Item key={`${finding.code} ${finding.pointer} ${place}`}>
+              <Anchor component="button" type="button" size="sm" onClick={() => show(within(finding))}>
+                Line {placeOf(text, within(finding))?.line ?? '?'}
+              </Anchor>{' '}
+              {finding.message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </div>
+  )
+}, isSame)

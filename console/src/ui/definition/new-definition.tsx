@@ -1,0 +1,97 @@
+/** A new matrix or rule with a first draft: empty, or beginning with what another one says. */
+import { Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../change.ts'
+import { type DefinitionItem, type Kind, keyIn, named, pathFor } from '../decision/kind.ts'
+import { FormDialog } from '../dialog.tsx'
+import { faultsByField } from '../problem-words.ts'
+
+const blank = { key: '', title: '', from: null as string | null }
+
+/** What an empty draft begins with: the shape, and nothing decided. */
+const beginnings = {
+  matrix: {
+    inputs: [],
+    factors: [],
+    aggregation: 'weighted_sum',
+    bands: { list_key: 'risk-bands', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' },
+    triggers: [],
+  },
+  rule: {
+    inputs: [],
+    table: { hit_policy: 'first', columns: [], outputs: [], rows: [] },
+    reason_code: '',
+    reason: '',
+  },
+} as const
+
+interface NewDefinitionProps {
+  readonly kind: Kind
+  readonly all: readonly DefinitionItem[]
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps) {
+  const navigate = useNavigate()
+  const [order, setOrder] = useState(blank)
+  const make = useChange(
+    () => {
+      const { key, title, from } = order
+      const text = from === null ? { definition: beginnings[kind.family] as never } : { from_key: from }
+      return probity.POST(pathFor(kind, '/api/risk-matrices'), { body: { ...named(kind, key), title, ...text } })
+    },
+    { touches: ['definitions'], onDone: (made) => navigate({ to: `${kind.place}/${keyIn(made)}/draft` }) },
+  )
+  const faults = faultsByField(make.problem)
+  function close() {
+    setOrder(blank)
+    make.forget()
+    onClose()
+  }
+  const choices = all
+    .filter(({ active }) => active !== null)
+    .map((one) => ({ value: keyIn(one), label: `${one.title} (${keyIn(one)})` }))
+  return (
+    <FormDialog
+      title={`New ${kind.word}`}
+      isOpen={isOpen}
+      onClose={close}
+      onSubmit={() => make.run(undefined)}
+      submit="Create it"
+      change={make}
+    >
+      <TextInput
+        data-autofocus
+        label="Title"
+        required
+        maxLength={200}
+        value={order.title}
+        error={faults['title']}
+        onChange={(event) => setOrder({ ...order, title: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Key"
+        description="Small letters, digits and dashes. The key of a shared one puts yours before it."
+        required
+        maxLength={100}
+        classNames={{ input: 'mono' }}
+        value={order.key}
+        error={faults['matrix_key'] ?? faults['rule_key']}
+        onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
+      />
+      <Select
+        label="Begin with"
+        placeholder="An empty draft"
+        clearable
+        searchable
+        data={[...new Map(choices.map((choice) => [choice.value, choice])).values()]}
+        value={order.from}
+        onChange={(from) => setOrder({ ...order, from })}
+        clearButtonProps={{ 'aria-label': 'Begin with an empty draft' }}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,108 @@
+/** Trying inputs on a version or the draft: the outcome with its reasons, and nothing is stored. */
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../change.ts'
+import { ExplanationView, explanationIn, outcomeIn } from '../decision/explanation.tsx'
+import { Findings } from '../decision/findings.tsx'
+import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
+import { named, pathFor, textQuery } from '../decision/kind.ts'
+import { definitionIn } from '../decision/model.ts'
+import { Verdict } from '../decision/verdict.tsx'
+import { useSetFilter } from '../filters.tsx'
+import { Nothing } from '../plain-table.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { Section } from '../section.tsx'
+import type { DefinitionParts } from './definition-page.tsx'
+
+export function SimulateTab(parts: DefinitionParts) {
+  const { version } = parts
+  if (version === null) return <Nothing>There is neither a version nor a draft to try.</Nothing>
+  return <Simulate key={version} {...parts} version={version} />
+}
+
+/** Inputs that came with the address, from a counter-example or a golden case. */
+function useGivenInputs(): Inputs {
+  const { inputs } = useSearch({ strict: false }) as { inputs?: unknown }
+  if (typeof inputs === 'object' && inputs !== null) return inputs as Inputs
+  try {
+    const read: unknown = JSON.parse(String(inputs))
+    return typeof read === 'object' && read !== null ? (read as Inputs) : {}
+  } catch {
+    return {}
+  }
+}
+
+function Simulate({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const definition = definitionIn(text.definition)
+  const set = useSetFilter()
+  const [inputs, setInputs] = useState<Inputs>(useGivenInputs())
+  const [answer, setAnswer] = useState<Awaited<ReturnType<typeof ask>> | null>(null)
+  const ask = () =>
+    probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/simulate'), {
+      params: { path: { ...named(kind, definition_key), version: String(version) } },
+      body: { inputs: inputs as never },
+    })
+  const simulate = useChange(ask, { touches: [], onDone: setAnswer })
+  const outcome = outcomeIn(answer?.outcome ?? null)
+  const explanation = explanationIn(answer?.explanation ?? null)
+  const choices = [
+    ...(of.draft === null ? [] : [{ value: 'draft', label: 'Draft' }]),
+    ...of.versions.slice(0, 4).map(({ version: number }) => ({ value: String(number), label: `Version ${number}` })),
+  ]
+  return (
+    <Stack gap="md">
+      <Section
+        title="Inputs"
+        aside={
+          choices.length > 1 && (
+            <SegmentedControl
+              size="xs"
+              aria-label="Which version"
+              value={String(version)}
+              data={choices}
+              onChange={(chosen) => set('version', chosen === 'draft' ? chosen : (Number(chosen) as never))}
+            />
+          )
+        }
+      >
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            simulate.run(undefined)
+          }}
+        >
+          <Stack gap="sm">
+            <InputsForm
+              inputs={definition.inputs ?? []}
+              values={inputs}
+              onChange={setInputs}
+              faults={answer?.findings ?? []}
+            />
+            <ProblemNote problem={simulate.problem} />
+            <Group gap="sm">
+              <Button type="submit" loading={simulate.isRunning}>
+                Simulate
+              </Button>
+              <Text size="sm" c="dimmed">
+                Nothing is stored.
+              </Text>
+            </Group>
+          </Stack>
+        </form>
+      </Section>
+      {answer && !answer.decided && <Findings findings={answer.findings} title="Nothing can be decided" />}
+      {answer && outcome && explanation && (
+        <>
+          <Section title="Outcome">
+            <Verdict outcome={outcome} bands={definition.bands} />
+          </Section>
+          <ExplanationView outcome={outcome} explanation={explanation} lists={answer.lists} />
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,49 @@
+/** Edits of a decision table keep rows as long as its columns. */
+import { expect, test } from 'vitest'
+import {
+  addColumn,
+  addRow,
+  moveRow,
+  removeColumn,
+  removeRow,
+  setOutput,
+  setReason,
+  setTest,
+  tableIn,
+} from './table-edits.ts'
+
+const table = tableIn({
+  hit_policy: 'unique',
+  columns: ['age', 'country'],
+  outputs: [{ name: 'score_bps' }],
+  rows: [
+    { key: 'young', when: ['< 18', '-'], then: [100] },
+    { key: 'row-2', when: ['>= 18', '"DE"'], then: [200], reason: 'Of age.' },
+  ],
+})
+const keys = ({ rows }: typeof table) => rows.map(({ key }) => key)
+
+test('cells are set where they are', () => {
+  expect(setTest(table, 0, 1, '"CH"').rows[0]?.when).toEqual(['< 18', '"CH"'])
+  expect(setOutput(table, 1, 0, 300).rows.map(({ then }) => then)).toEqual([[100], [300]])
+  expect(setReason(table, 1, '').rows[1]).not.toHaveProperty('reason')
+})
+
+test('rows come under a new name, move and go', () => {
+  const longer = addRow(table)
+  expect(keys(longer)).toEqual(['young', 'row-2', 'row-3'])
+  expect(longer.rows[2]).toMatchObject({ when: ['-', '-'], then: [0] })
+  expect(keys(addRow(removeRow(longer, 0)))).toEqual(['row-2', 'row-3', 'row-4'])
+  expect(keys(moveRow(longer, 2, -1))).toEqual(['young', 'row-3', 'row-2'])
+  expect(moveRow(table, 0, -1)).toBe(table)
+})
+
+test('columns come and go with their tests', () => {
+  expect(addColumn(table, 'channel').rows.map(({ when }) => when.length)).toEqual([3, 3])
+  expect(removeColumn(table, 0).rows.map(({ when }) => when)).toEqual([['-'], ['"DE"']])
+})
+
+test('a draft that is hardly a table is shown as one', () => {
+  expect(tableIn(undefined)).toMatchObject({ columns: [], rows: [] })
+  expect(tableIn({ columns: ['age'], rows: [{ key: 'a' }] as never }).rows[0]?.when).toEqual(['-'])
+})

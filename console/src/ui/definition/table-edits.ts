@@ -1,0 +1,70 @@
+/** Edits of a decision table, each giving a new table. Pure. */
+import type { Table, TableRow, Value } from '../decision/model.ts'
+
+const withRow = (table: Table, place: number, change: (row: TableRow) => TableRow): Table => ({
+  ...table,
+  rows: table.rows.map((row, at) => (at === place ? change(row) : row)),
+})
+const replaced = <T>(items: readonly T[], place: number, item: T): T[] =>
+  items.map((one, at) => (at === place ? item : one))
+const without = <T>(items: readonly T[], place: number): T[] => items.filter((_, at) => at !== place)
+
+export const setTest = (table: Table, row: number, column: number, test: string): Table =>
+  withRow(table, row, (one) => ({ ...one, when: replaced(one.when, column, test) }))
+
+export const setOutput = (table: Table, row: number, output: number, value: Value): Table =>
+  withRow(table, row, (one) => ({ ...one, then: replaced(one.then, output, value) }))
+
+export const setKey = (table: Table, row: number, key: string): Table => withRow(table, row, (one) => ({ ...one, key }))
+
+export const setReason = (table: Table, row: number, reason: string): Table =>
+  withRow(table, row, ({ reason: _, ...one }) => (reason === '' ? one : { ...one, reason }))
+
+/** A row that anything passes, under a name nobody has yet. */
+export function addRow(table: Table): Table {
+  const taken = new Set(table.rows.map(({ key }) => key))
+  let number = table.rows.length + 1
+  while (taken.has(`row-${number}`)) number++
+  const row = { key: `row-${number}`, when: table.columns.map(() => '-'), then: table.outputs.map(() => 0) }
+  return { ...table, rows: [...table.rows, row] }
+}
+
+export const removeRow = (table: Table, row: number): Table => ({ ...table, rows: without(table.rows, row) })
+
+export function moveRow(table: Table, row: number, by: -1 | 1): Table {
+  const other = row + by
+  const [one, two] = [table.rows[row], table.rows[other]]
+  if (!one || !two) return table
+  return { ...table, rows: replaced(replaced(table.rows, row, two), other, one) }
+}
+
+export const addColumn = (table: Table, name: string): Table => ({
+  ...table,
+  columns: [...table.columns, name],
+  rows: table.rows.map((row) => ({ ...row, when: [...row.when, '-'] })),
+})
+
+export const removeColumn = (table: Table, column: number): Table => ({
+  ...table,
+  columns: without(table.columns, column),
+  rows: table.rows.map((row) => ({ ...row, when: without(row.when, column) })),
+})
+
+/** A table as far as it is one: what a draft leaves out is empty. */
+export function tableIn(raw: Partial<Table> | undefined): Table {
+  const list = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : [])
+  const columns = list(raw?.columns)
+  const outputs = list(raw?.outputs)
+  return {
+    ...raw,
+    hit_policy: raw?.hit_policy ?? 'first',
+    columns,
+    outputs,
+    rows: list(raw?.rows).map((row) => ({
+      ...row,
+      key: String(row.key ?? ''),
+      when: columns.map((_, place) => list(row.when)[place] ?? '-'),
+      then: outputs.map((_, place) => list(row.then)[place] ?? 0),
+    })),
+  }
+}

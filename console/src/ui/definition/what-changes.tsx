@@ -1,0 +1,51 @@
+/** What putting one version of a definition in the place of another changes, part by part, shown before anybody confirms. */
+import { Alert, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { differenceQuery, type Kind } from '../decision/kind.ts'
+import { DifferenceCounts, signs } from '../difference-counts.tsx'
+import { SearchLink } from '../search-link.tsx'
+import { partWords } from './part-words.ts'
+
+interface WhatChangesProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly from: number | null
+  readonly to: number
+}
+
+export function WhatChanges({ kind, definition_key, from, to }: WhatChangesProps) {
+  const title = from === null ? 'What will change' : `What will change: version ${from} → version ${to}`
+  return (
+    <Alert color="cyan" title={title} role="status">
+      {from === null ? (
+        <Text size="sm">Nothing is in force yet: version {to} begins to decide.</Text>
+      ) : from === to ? (
+        <Text size="sm">It is in force already: nothing.</Text>
+      ) : (
+        <Between kind={kind} definition_key={definition_key} from={from} to={to} />
+      )}
+    </Alert>
+  )
+}
+
+function Between({ kind, definition_key, from, to }: WhatChangesProps & { readonly from: number }) {
+  const { data } = useQuery({ ...differenceQuery(kind, definition_key, from, to), throwOnError: false })
+  if (!data?.summary) return <Skeleton height={44} />
+  return (
+    <Stack gap={6}>
+      <DifferenceCounts of={data.summary} />
+      <ul className="plain-list">
+        {data.items.slice(0, 8).map((item) => (
+          <li key={item.key}>
+            <Text size="sm">
+              <b aria-hidden="true">{signs[item.op]}</b> <span className="sr-only">{item.op}:</span> {partWords(item)}
+            </Text>
+          </li>
+        ))}
+      </ul>
+      <SearchLink to={`${kind.place}/${definition_key}/diff`} search={{ from, to }} size="xs">
+        See every change
+      </SearchLink>
+    </Stack>
+  )
+}
