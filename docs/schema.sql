@@ -77,6 +77,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.date_rating()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  new.recorded_at := clock_timestamp();
+  new.valid_at := coalesce(new.valid_at, new.recorded_at);
+  new.actor := app.actor();
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -91,6 +103,37 @@ begin
     raise exception 'entries are written while their version is published' using errcode = 'PB002';
   end if;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_batch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.batch_id, new.family, new.definition_key, new.definition_version, new.engine, new.receipt_id,
+      new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.source, new.created_at, new.created_by)
+     is distinct from (old.tenant_id, old.batch_id, old.family, old.definition_key, old.definition_version, old.engine,
+      old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.source, old.created_at,
+      old.created_by) then
+    raise exception 'the order of a batch never changes' using errcode = 'PB002';
+  end if;
+  if new.done < old.done or new.done + new.failed < old.done + old.failed then
+    raise exception 'items of a batch are not taken back' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_batch_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state = 'done' or (new.tenant_id, new.batch_id, new.seq) is distinct from (old.tenant_id, old.batch_id, old.seq) then
+    raise exception 'a decided item of a batch never changes' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_dataset()
@@ -112,6 +155,91 @@ begin
   if new.head_version <> old.head_version and pg_trigger_depth() < 2 then
     raise exception 'only a new version moves the head of a dataset' using errcode = 'PB002';
   end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
+    raise exception 'only activations move the epoch' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_impact_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.finished_at is not null or
+     (new.tenant_id, new.run_id, new.job_id, new.family, new.list_key, new.version, new.candidate, new.content_hash, new.cr_id,
+      new.receipt_id, new.manifest_hash, new.from_at, new.until_at, new.max_subjects, new.seed, new.created_at, new.created_by)
+     is distinct from (old.tenant_id, old.run_id, old.job_id, old.family, old.list_key, old.version, old.candidate,
+      old.content_hash, old.cr_id, old.receipt_id, old.manifest_hash, old.from_at, old.until_at, old.max_subjects, old.seed,
+      old.created_at, old.created_by) then
+    raise exception 'an impact run is written once' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_risk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.subject_risk as r (tenant_id, subject_id, rating_id, rated_band, rated_valid_at, rated_recorded_at)
+  select distinct on (f.subject_id) f.tenant_id, f.subject_id, f.rating_id, f.band, f.valid_at, f.recorded_at
+    from fresh f where f.cause in ('evaluation', 'batch')
+   order by f.subject_id, f.valid_at desc, f.recorded_at desc
+  on conflict on constraint subject_risk_pkey do update
+     set rating_id = excluded.rating_id, rated_band = excluded.rated_band, rated_valid_at = excluded.rated_valid_at,
+         rated_recorded_at = excluded.rated_recorded_at
+   where r.rated_valid_at is null
+      or (r.rated_valid_at, r.rated_recorded_at) <= (excluded.rated_valid_at, excluded.rated_recorded_at);
+  insert into app.subject_risk (tenant_id, subject_id, override_id, override_band, override_until)
+  select distinct on (f.subject_id) f.tenant_id, f.subject_id, case when f.cause = 'override' then f.rating_id end,
+         case when f.cause = 'override' then f.band end, f.expires_at
+    from fresh f where f.cause in ('override', 'override-ended')
+   order by f.subject_id, f.recorded_at desc
+  on conflict on constraint subject_risk_pkey do update
+     set override_id = excluded.override_id, override_band = excluded.override_band, override_until = excluded.override_until;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    new.revision := 1;
+    new.created_at := clock_timestamp();
+    new.created_by := app.actor();
+    new.updated_at := new.created_at;
+    new.updated_by := new.created_by;
+    return new;
+  end if;
+  if (new.tenant_id, new.subject_id, new.created_at, new.created_by)
+     is distinct from (old.tenant_id, old.subject_id, old.created_at, old.created_by) then
+    raise exception 'the identity of a subject never changes' using errcode = 'PB002';
+  end if;
+  if old.state = 'offboarded' then
+    raise exception 'the record of an offboarded subject stays as it was' using errcode = 'PB002';
+  end if;
+  new.revision := old.revision + 1;
+  new.updated_at := greatest(clock_timestamp(), old.updated_at + interval '1 microsecond');
+  new.updated_by := app.actor();
+  insert into app.subject_version (tenant_id, subject_id, revision, subject_type, external_id, name, segment, attributes, state,
+    offboarded_at, offboard_reason, recorded_from, recorded_until, changed_by)
+  values (old.tenant_id, old.subject_id, old.revision, old.subject_type, old.external_id, old.name, old.segment, old.attributes,
+    old.state, old.offboarded_at, old.offboard_reason, old.updated_at, new.updated_at, old.updated_by);
   return new;
 end $function$
 ;
@@ -140,6 +268,17 @@ begin
   end if;
   new.created_at := now();
   perform set_config('app.publishing', new.dataset_id || ':' || new.version, true);
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_by_hand()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.restoring() then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
   return new;
 end $function$
 ;
@@ -243,6 +382,19 @@ CREATE OR REPLACE FUNCTION app.tenant_id()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid
+;
+CREATE OR REPLACE FUNCTION app.turn_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  instant constant bigint := extract(epoch from clock_timestamp()) * 1000000;
+begin
+  if app.restoring() then return null; end if;
+  insert into app.activation_epoch as e (tenant_id, epoch) values (new.tenant_id, instant)
+    on conflict (tenant_id) do update set epoch = greatest(e.epoch + 1, instant);
+  return null;
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.wall(target regclass, kind text)
  RETURNS void
@@ -348,9 +500,26 @@ create policy wall_read on app.activation as restrictive for select using (((( S
 create policy wall_update on app.activation as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER activation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.activation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER activation_chain BEFORE INSERT ON app.activation FOR EACH ROW EXECUTE FUNCTION app.chain_activation();
+CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
 CREATE TRIGGER activation_revoke BEFORE UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.revoke_activation();
 grant insert, select, update on app.activation to app;
 grant insert, select, update on app.activation to steward;
+
+-- activation_epoch: shared
+create table app.activation_epoch (
+  tenant_id uuid not null,
+  epoch bigint not null,
+  constraint activation_epoch_pkey PRIMARY KEY (tenant_id)
+);
+create policy open on app.activation_epoch as permissive for all using (true) with check (true);
+create policy wall_delete on app.activation_epoch as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.activation_epoch as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.activation_epoch as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.activation_epoch as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER activation_epoch_actor BEFORE INSERT OR DELETE OR UPDATE ON app.activation_epoch FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER activation_epoch_keep BEFORE INSERT OR UPDATE ON app.activation_epoch FOR EACH ROW EXECUTE FUNCTION app.keep_epoch();
+grant insert, select, update on app.activation_epoch to app;
+grant insert, select, update on app.activation_epoch to steward;
 
 -- api_key: tenant
 create table app.api_key (
@@ -514,6 +683,92 @@ create policy wall on app.audit_run as restrictive for all using ((tenant_id = (
 CREATE TRIGGER audit_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.audit_run to app;
 
+-- batch_evaluation: tenant
+create table app.batch_evaluation (
+  tenant_id uuid not null,
+  batch_id uuid not null,
+  job_id uuid not null,
+  family text not null,
+  definition_key text not null,
+  definition_version bigint not null,
+  engine bigint not null,
+  receipt_id uuid not null,
+  receipt_hash text not null,
+  asked_at timestamp with time zone,
+  valid_at timestamp with time zone not null,
+  known_at timestamp with time zone not null,
+  source_kind text not null,
+  source jsonb not null,
+  upload_id uuid,
+  note text,
+  stage text default 'first'::text not null,
+  after_subject uuid,
+  after_seq bigint default 0 not null,
+  total bigint,
+  done bigint default 0 not null,
+  failed bigint default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  finished_at timestamp with time zone,
+  constraint batch_evaluation_job_key UNIQUE (tenant_id, job_id),
+  constraint batch_evaluation_pkey PRIMARY KEY (tenant_id, batch_id),
+  constraint batch_evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
+  constraint batch_evaluation_upload_fkey FOREIGN KEY (tenant_id, upload_id) REFERENCES app.upload(tenant_id, upload_id) ON DELETE SET NULL (upload_id),
+  constraint batch_evaluation_done_ck CHECK ((done >= 0)),
+  constraint batch_evaluation_engine_ck CHECK ((engine >= 1)),
+  constraint batch_evaluation_failed_ck CHECK ((failed >= 0)),
+  constraint batch_evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
+  constraint batch_evaluation_source_ck CHECK ((source_kind = ANY (ARRAY['upload'::text, 'items'::text, 'filter'::text]))),
+  constraint batch_evaluation_stage_ck CHECK ((stage = ANY (ARRAY['first'::text, 'again'::text])))
+);
+CREATE INDEX batch_evaluation_created_idx ON app.batch_evaluation USING btree (tenant_id, created_at, batch_id);
+create policy open on app.batch_evaluation as permissive for all using (true) with check (true);
+create policy wall on app.batch_evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER batch_evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER batch_evaluation_keep BEFORE UPDATE ON app.batch_evaluation FOR EACH ROW EXECUTE FUNCTION app.keep_batch();
+grant insert, select, update on app.batch_evaluation to app;
+
+-- batch_item: tenant
+create table app.batch_item (
+  tenant_id uuid not null,
+  batch_id uuid not null,
+  seq bigint not null,
+  line bigint,
+  subject_id uuid,
+  external_id text,
+  state text not null,
+  inputs jsonb,
+  band text,
+  score_bps bigint,
+  hit boolean,
+  reason_codes jsonb not null,
+  document_hash text,
+  previous_band text,
+  change text,
+  failure_code text,
+  findings jsonb not null,
+  constraint batch_item_pkey PRIMARY KEY (tenant_id, batch_id, seq),
+  constraint batch_item_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
+  constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint batch_item_change_ck CHECK ((change = ANY (ARRAY['first'::text, 'same'::text, 'raised'::text, 'lowered'::text, 'moved'::text]))),
+  constraint batch_item_outcome_ck CHECK (
+CASE state
+    WHEN 'done'::text THEN ((inputs IS NOT NULL) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
+    ELSE ((failure_code IS NOT NULL) AND (document_hash IS NULL) AND (band IS NULL) AND (score_bps IS NULL) AND (hit IS NULL) AND (change IS NULL))
+END),
+  constraint batch_item_seq_ck CHECK ((seq >= 1)),
+  constraint batch_item_state_ck CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text])))
+);
+CREATE INDEX batch_item_band_idx ON app.batch_item USING btree (tenant_id, batch_id, band, seq) WHERE (band IS NOT NULL);
+CREATE INDEX batch_item_change_idx ON app.batch_item USING btree (tenant_id, batch_id, change, seq) WHERE (change <> 'same'::text);
+CREATE INDEX batch_item_failed_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE (state = 'failed'::text);
+CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE ((subject_id IS NOT NULL) AND (state = 'done'::text));
+create policy open on app.batch_item as permissive for all using (true) with check (true);
+create policy wall on app.batch_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER batch_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER batch_item_keep BEFORE UPDATE ON app.batch_item FOR EACH ROW EXECUTE FUNCTION app.keep_batch_item();
+grant insert, select, update on app.batch_item to app;
+
 -- change_approval: append
 create table app.change_approval (
   tenant_id uuid not null,
@@ -552,6 +807,9 @@ create table app.change_request (
   decided_by text,
   decision_note text,
   revision bigint default 1 not null,
+  query jsonb default '{}'::jsonb not null,
+  require_impact boolean default false not null,
+  impact_run_id uuid,
   constraint change_request_author_key UNIQUE (tenant_id, cr_id, created_by),
   constraint change_request_pkey PRIMARY KEY (tenant_id, cr_id),
   constraint change_request_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
@@ -791,6 +1049,134 @@ CREATE TRIGGER dataset_version_number BEFORE INSERT ON app.dataset_version FOR E
 grant insert, select, update on app.dataset_version to app;
 grant insert, select, update on app.dataset_version to steward;
 
+-- definition_case: shared
+create table app.definition_case (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  case_id uuid not null,
+  name text not null,
+  inputs jsonb not null,
+  expected jsonb not null,
+  note text,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint definition_case_name_key UNIQUE (tenant_id, dataset_id, name),
+  constraint definition_case_pkey PRIMARY KEY (tenant_id, case_id),
+  constraint definition_case_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id)
+);
+create policy open on app.definition_case as permissive for all using (true) with check (true);
+create policy wall_delete on app.definition_case as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.definition_case as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.definition_case as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.definition_case as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER definition_case_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_case FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.definition_case to app;
+grant delete, insert, select, update on app.definition_case to steward;
+
+-- definition_draft: tenant
+create table app.definition_draft (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  definition jsonb not null,
+  based_on bigint,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint definition_draft_pkey PRIMARY KEY (tenant_id, dataset_id),
+  constraint definition_draft_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id)
+);
+create policy open on app.definition_draft as permissive for all using (true) with check (true);
+create policy wall on app.definition_draft as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER definition_draft_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_draft FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.definition_draft to app;
+
+-- definition_profile: shared
+create table app.definition_profile (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  subject_types text[] default '{}'::text[] not null,
+  products text[] default '{}'::text[] not null,
+  typologies text[] default '{}'::text[] not null,
+  constraint definition_profile_pkey PRIMARY KEY (tenant_id, dataset_id),
+  constraint definition_profile_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id)
+);
+create policy open on app.definition_profile as permissive for all using (true) with check (true);
+create policy wall_delete on app.definition_profile as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.definition_profile as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.definition_profile as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.definition_profile as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER definition_profile_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_profile FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.definition_profile to app;
+grant delete, insert, select, update on app.definition_profile to steward;
+
+-- definition_reference: shared
+create table app.definition_reference (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  list_key text not null,
+  constraint definition_reference_pkey PRIMARY KEY (tenant_id, dataset_id, version, list_key),
+  constraint definition_reference_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version)
+);
+CREATE INDEX definition_reference_list_idx ON app.definition_reference USING btree (tenant_id, list_key, dataset_id);
+create policy open on app.definition_reference as permissive for all using (true) with check (true);
+create policy wall_delete on app.definition_reference as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.definition_reference as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.definition_reference as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.definition_reference as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER definition_reference_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_reference FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER definition_reference_append BEFORE DELETE OR UPDATE ON app.definition_reference FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.definition_reference to app;
+grant insert, select on app.definition_reference to steward;
+
+-- evaluation: append
+create table app.evaluation (
+  tenant_id uuid not null,
+  evaluation_id uuid not null,
+  family text not null,
+  definition_key text not null,
+  definition_version bigint not null,
+  subject_id uuid,
+  valid_at timestamp with time zone not null,
+  receipt_id uuid not null,
+  receipt_hash text not null,
+  engine bigint not null,
+  band text,
+  score_bps bigint,
+  hit boolean,
+  reason_codes text[] not null,
+  required_actions text[] not null,
+  document text not null,
+  document_hash text not null,
+  decided_at timestamp with time zone not null,
+  created_by text not null,
+  mac text not null,
+  constraint evaluation_pkey PRIMARY KEY (tenant_id, evaluation_id),
+  constraint evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
+  constraint evaluation_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint evaluation_document_ck CHECK (((document)::json IS NOT NULL)),
+  constraint evaluation_engine_ck CHECK ((engine >= 1)),
+  constraint evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
+  constraint evaluation_hash_ck CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint evaluation_outcome_ck CHECK (
+CASE family
+    WHEN 'matrix'::text THEN ((band IS NOT NULL) AND ((score_bps >= 0) AND (score_bps <= 10000)) AND (hit IS NULL))
+    ELSE ((hit IS NOT NULL) AND (band IS NULL) AND (score_bps IS NULL))
+END),
+  constraint evaluation_receipt_hash_ck CHECK ((receipt_hash ~ '^[0-9a-f]{64}$'::text))
+);
+CREATE INDEX evaluation_band_idx ON app.evaluation USING btree (tenant_id, band, decided_at, evaluation_id) WHERE (band IS NOT NULL);
+CREATE INDEX evaluation_decided_idx ON app.evaluation USING btree (tenant_id, decided_at, evaluation_id);
+CREATE INDEX evaluation_definition_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, evaluation_id);
+CREATE INDEX evaluation_subject_idx ON app.evaluation USING btree (tenant_id, subject_id, decided_at, evaluation_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.evaluation as permissive for all using (true) with check (true);
+create policy wall on app.evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.evaluation to app;
+
 -- idempotency: tenant
 create table app.idempotency (
   tenant_id uuid not null,
@@ -810,6 +1196,47 @@ create policy open on app.idempotency as permissive for all using (true) with ch
 create policy wall on app.idempotency as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER idempotency_actor BEFORE INSERT OR DELETE OR UPDATE ON app.idempotency FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.idempotency to app;
+
+-- impact_run: tenant
+create table app.impact_run (
+  tenant_id uuid not null,
+  run_id uuid not null,
+  job_id uuid not null,
+  family text not null,
+  list_key text not null,
+  version bigint,
+  candidate jsonb not null,
+  content_hash text not null,
+  cr_id uuid,
+  receipt_id uuid,
+  manifest_hash text not null,
+  from_at timestamp with time zone not null,
+  until_at timestamp with time zone not null,
+  max_subjects bigint not null,
+  seed bigint not null,
+  result jsonb,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  finished_at timestamp with time zone,
+  constraint impact_run_job_key UNIQUE (tenant_id, job_id),
+  constraint impact_run_pkey PRIMARY KEY (tenant_id, run_id),
+  constraint impact_run_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
+  constraint impact_run_request_fkey FOREIGN KEY (tenant_id, cr_id) REFERENCES app.change_request(tenant_id, cr_id),
+  constraint impact_run_content_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint impact_run_family_ck CHECK ((family = ANY (ARRAY['list'::text, 'matrix'::text, 'rule'::text]))),
+  constraint impact_run_finished_ck CHECK (((result IS NULL) = (finished_at IS NULL))),
+  constraint impact_run_manifest_ck CHECK ((manifest_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint impact_run_max_ck CHECK (((max_subjects >= 1) AND (max_subjects <= 100000))),
+  constraint impact_run_seed_ck CHECK ((seed >= 0))
+);
+CREATE INDEX impact_run_created_idx ON app.impact_run USING btree (tenant_id, created_at, run_id);
+CREATE INDEX impact_run_key_idx ON app.impact_run USING btree (tenant_id, family, list_key, created_at, run_id);
+CREATE INDEX impact_run_request_idx ON app.impact_run USING btree (tenant_id, cr_id) WHERE (cr_id IS NOT NULL);
+create policy open on app.impact_run as permissive for all using (true) with check (true);
+create policy wall on app.impact_run as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER impact_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.impact_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER impact_run_keep BEFORE UPDATE ON app.impact_run FOR EACH ROW EXECUTE FUNCTION app.keep_impact_run();
+grant insert, select, update on app.impact_run to app;
 
 -- job: queue
 create table app.job (
@@ -918,6 +1345,46 @@ CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
 
+-- rating: append
+create table app.rating (
+  tenant_id uuid not null,
+  rating_id uuid not null,
+  subject_id uuid not null,
+  family text default 'matrix'::text not null,
+  cause text not null,
+  matrix_key text,
+  matrix_version bigint,
+  band text,
+  score_bps bigint,
+  evaluation_id uuid,
+  batch_id uuid,
+  valid_at timestamp with time zone not null,
+  recorded_at timestamp with time zone not null,
+  actor text not null,
+  reason text,
+  expires_at timestamp with time zone,
+  constraint rating_pkey PRIMARY KEY (tenant_id, rating_id),
+  constraint rating_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint rating_band_ck CHECK (((band IS NOT NULL) OR (cause = 'override-ended'::text))),
+  constraint rating_cause_ck CHECK ((cause = ANY (ARRAY['evaluation'::text, 'batch'::text, 'override'::text, 'override-ended'::text]))),
+  constraint rating_expires_ck CHECK (((expires_at > recorded_at) AND (expires_at <= (recorded_at + '9600:00:00'::interval)))),
+  constraint rating_family_ck CHECK ((family = 'matrix'::text)),
+  constraint rating_matrix_ck CHECK ((((cause = ANY (ARRAY['evaluation'::text, 'batch'::text])) = (matrix_key IS NOT NULL)) AND ((matrix_key IS NULL) = (matrix_version IS NULL)) AND ((matrix_key IS NULL) = (score_bps IS NULL)))),
+  constraint rating_override_ck CHECK (((cause = 'override'::text) = (expires_at IS NOT NULL))),
+  constraint rating_reason_ck CHECK (((reason IS NOT NULL) OR (cause = ANY (ARRAY['evaluation'::text, 'batch'::text])))),
+  constraint rating_score_ck CHECK ((score_bps >= 0)),
+  constraint rating_valid_ck CHECK ((valid_at <= (recorded_at + '00:01:00'::interval)))
+);
+CREATE INDEX rating_history_idx ON app.rating USING btree (tenant_id, subject_id, recorded_at, rating_id);
+CREATE INDEX rating_latest_idx ON app.rating USING btree (tenant_id, subject_id, matrix_key, valid_at, recorded_at);
+create policy open on app.rating as permissive for all using (true) with check (true);
+create policy wall on app.rating as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER rating_actor BEFORE INSERT OR DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER rating_append BEFORE DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER rating_date BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.date_rating();
+CREATE TRIGGER rating_keep AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.keep_risk();
+grant insert, select on app.rating to app;
+
 -- resolution_receipt: append
 create table app.resolution_receipt (
   tenant_id uuid not null,
@@ -1017,6 +1484,161 @@ create policy wall_update on app.signing_key as restrictive for update using (((
 CREATE TRIGGER signing_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.signing_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant select on app.signing_key to app;
 grant delete, insert, select, update on app.signing_key to steward;
+
+-- subject: tenant
+create table app.subject (
+  tenant_id uuid not null,
+  subject_id uuid not null,
+  subject_type text not null,
+  external_id text,
+  name text not null,
+  segment text,
+  attributes jsonb default '{}'::jsonb not null,
+  state text default 'active'::text not null,
+  offboarded_at timestamp with time zone,
+  offboard_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint subject_external_id_key UNIQUE (tenant_id, external_id),
+  constraint subject_pkey PRIMARY KEY (tenant_id, subject_id),
+  constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
+  constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
+  constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
+);
+CREATE INDEX subject_segment_idx ON app.subject USING btree (tenant_id, segment, subject_id);
+CREATE INDEX subject_state_idx ON app.subject USING btree (tenant_id, state, subject_id);
+CREATE INDEX subject_type_idx ON app.subject USING btree (tenant_id, subject_type, subject_id);
+create policy open on app.subject as permissive for all using (true) with check (true);
+create policy wall on app.subject as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_keep BEFORE INSERT OR UPDATE ON app.subject FOR EACH ROW EXECUTE FUNCTION app.keep_subject();
+grant insert, select, update on app.subject to app;
+
+-- subject_bulk: tenant
+create table app.subject_bulk (
+  tenant_id uuid not null,
+  bulk_id uuid not null,
+  job_id uuid not null,
+  upload_id uuid,
+  format text not null,
+  options jsonb not null,
+  source jsonb not null,
+  counts jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  finished_at timestamp with time zone,
+  constraint subject_bulk_job_key UNIQUE (tenant_id, job_id),
+  constraint subject_bulk_pkey PRIMARY KEY (tenant_id, bulk_id),
+  constraint subject_bulk_upload_fkey FOREIGN KEY (tenant_id, upload_id) REFERENCES app.upload(tenant_id, upload_id) ON DELETE SET NULL (upload_id),
+  constraint subject_bulk_format_ck CHECK ((format = ANY (ARRAY['csv'::text, 'ndjson'::text])))
+);
+create policy open on app.subject_bulk as permissive for all using (true) with check (true);
+create policy wall on app.subject_bulk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_bulk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_bulk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.subject_bulk to app;
+
+-- subject_bulk_key: tenant
+create table app.subject_bulk_key (
+  tenant_id uuid not null,
+  bulk_id uuid not null,
+  external_id text not null,
+  first_row bigint not null,
+  constraint subject_bulk_key_pkey PRIMARY KEY (tenant_id, bulk_id, external_id),
+  constraint subject_bulk_key_bulk_fkey FOREIGN KEY (tenant_id, bulk_id) REFERENCES app.subject_bulk(tenant_id, bulk_id) ON DELETE CASCADE
+);
+create policy open on app.subject_bulk_key as permissive for all using (true) with check (true);
+create policy wall on app.subject_bulk_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_bulk_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_bulk_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.subject_bulk_key to app;
+
+-- subject_bulk_reject: tenant
+create table app.subject_bulk_reject (
+  tenant_id uuid not null,
+  bulk_id uuid not null,
+  seq bigint not null,
+  code text not null,
+  pointer text not null,
+  location jsonb not null,
+  excerpt text,
+  message text not null,
+  constraint subject_bulk_reject_pkey PRIMARY KEY (tenant_id, bulk_id, seq),
+  constraint subject_bulk_reject_bulk_fkey FOREIGN KEY (tenant_id, bulk_id) REFERENCES app.subject_bulk(tenant_id, bulk_id) ON DELETE CASCADE
+);
+create policy open on app.subject_bulk_reject as permissive for all using (true) with check (true);
+create policy wall on app.subject_bulk_reject as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_bulk_reject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_bulk_reject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.subject_bulk_reject to app;
+
+-- subject_risk: tenant
+create table app.subject_risk (
+  tenant_id uuid not null,
+  subject_id uuid not null,
+  rating_id uuid,
+  rated_band text,
+  rated_valid_at timestamp with time zone,
+  rated_recorded_at timestamp with time zone,
+  override_id uuid,
+  override_band text,
+  override_until timestamp with time zone,
+  constraint subject_risk_pkey PRIMARY KEY (tenant_id, subject_id),
+  constraint subject_risk_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id)
+);
+CREATE INDEX subject_risk_override_idx ON app.subject_risk USING btree (tenant_id, override_band, subject_id);
+CREATE INDEX subject_risk_rated_idx ON app.subject_risk USING btree (tenant_id, rated_band, subject_id);
+create policy open on app.subject_risk as permissive for all using (true) with check (true);
+create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
+grant insert, select, update on app.subject_risk to app;
+
+-- subject_version: append
+create table app.subject_version (
+  tenant_id uuid not null,
+  subject_id uuid not null,
+  revision bigint not null,
+  subject_type text not null,
+  external_id text,
+  name text not null,
+  segment text,
+  attributes jsonb not null,
+  state text not null,
+  offboarded_at timestamp with time zone,
+  offboard_reason text,
+  recorded_from timestamp with time zone not null,
+  recorded_until timestamp with time zone not null,
+  changed_by text not null,
+  constraint subject_version_pkey PRIMARY KEY (tenant_id, subject_id, revision),
+  constraint subject_version_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint subject_version_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_version_range_ck CHECK ((recorded_from < recorded_until)),
+  constraint subject_version_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
+  constraint subject_version_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
+);
+create policy open on app.subject_version as permissive for all using (true) with check (true);
+create policy wall on app.subject_version as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_version_append BEFORE DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER subject_version_keep BEFORE INSERT ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
+grant insert, select on app.subject_version to app;
+
+-- subject_word: tenant
+create table app.subject_word (
+  tenant_id uuid not null,
+  word text not null,
+  subject_id uuid not null,
+  constraint subject_word_pkey PRIMARY KEY (tenant_id, word, subject_id),
+  constraint subject_word_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id)
+);
+CREATE INDEX subject_word_subject_idx ON app.subject_word USING btree (tenant_id, subject_id, word);
+create policy open on app.subject_word as permissive for all using (true) with check (true);
+create policy wall on app.subject_word as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER subject_word_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_word FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.subject_word to app;
 
 -- tenant: directory
 create table app.tenant (
