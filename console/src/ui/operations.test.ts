@@ -13,9 +13,16 @@ test('every operation that is asked about is one of the API', () => {
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.ts$/.test(file))
     .flatMap((file) => {
       const text = fs.readFileSync(path.join(root, file), 'utf8')
-      const calls = [...text.matchAll(/\bmay\(([^)]+)\)/g)].flatMap(([, inner = '']) => [...inner.matchAll(/'(\w+)'/g)])
-      const needs = [...text.matchAll(/\bneeds: '(\w+)'/g)]
-      return [...calls, ...needs].map(([, id]) => ({ file, id }))
+      // Pages that matrices and rules share name the verb and what follows the noun.
+      const shared = [...text.matchAll(/\boperation\(kind, '(\w+)'(?:, '(\w+)')?\)/g)].flatMap(([, verb, rest = '']) =>
+        ['RiskMatrix', 'Rule'].map((noun) => `${verb}${noun}${rest}`),
+      )
+      const single = text.replaceAll(/\boperation\([^)]*\)/g, '')
+      const calls = [...single.matchAll(/\bmay\(([^)]+)\)/g)].flatMap(([, inner = '']) => [
+        ...inner.matchAll(/'(\w+)'/g),
+      ])
+      const needs = [...single.matchAll(/\bneeds: '(\w+)'/g)]
+      return [...[...calls, ...needs].map(([, id]) => id), ...shared].map((id) => ({ file, id }))
     })
   expect(asked.length).toBeGreaterThan(40)
   expect(asked.filter(({ id }) => !known.has(id))).toEqual([])

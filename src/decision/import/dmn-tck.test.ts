@@ -69,7 +69,7 @@ function answerOf({ definition }: ImportedRule, inputs: Inputs): unknown {
   return first.map((_, n) => shape(titled.map(([title, all]) => [title, (all as unknown[])[n]] as const)))
 }
 
-describe.skipIf(cases.length === 0)('DMN compatibility kit, level 2', () => {
+describe.runIf(cases.length > 0)('DMN compatibility kit, level 2', () => {
   let compared = 0
   test.each(cases.filter((name) => TABLES.includes(name.slice(0, 4))))('%s answers as expected', async (name) => {
     const { definitions, findings } = await importDmn(fs.readFileSync(path.join(folder, name, `${name}.dmn`), 'utf8'))
@@ -101,6 +101,7 @@ describe.skipIf(cases.length === 0)('DMN compatibility kit, level 2', () => {
   })
 })
 
-test.skipIf(cases.length > 0)('the compatibility kit is not there', () => {
+if (cases.length === 0) {
   console.info('DMN level 2: 0 files, ../shared is absent')
-})
+  test.skip('the compatibility kit is not there', () => {})
+}

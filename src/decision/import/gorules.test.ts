@@ -124,7 +124,7 @@ const files = fs.existsSync(folder)
   ? fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
   : []
 
-describe.skipIf(files.length === 0)('published graphs', () => {
+describe.runIf(files.length > 0)('published graphs', () => {
   test('most tables are taken over, and each of the others says why not', () => {
     const results = files.map((file) => importGoRules(fs.readFileSync(path.join(folder, file), 'utf8')))
     const taken = results.flatMap(({ definitions }) => definitions)
@@ -138,6 +138,7 @@ describe.skipIf(files.length === 0)('published graphs', () => {
   })
 })
 
-test.skipIf(files.length > 0)('published graphs are not there', () => {
+if (files.length === 0) {
   console.info('GoRules: 0 files, ../shared is absent')
-})
+  test.skip('published graphs are not there', () => {})
+}
