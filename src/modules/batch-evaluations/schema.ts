@@ -15,14 +15,13 @@ import {
   Type,
   text,
 } from '../../kernel/schema.ts'
-import { Explanation, Outcome } from '../evaluations/index.ts'
+import { Band, Bps, Explanation, Outcome } from '../evaluations/index.ts'
+import { wire } from '../reference-data/index.ts'
 import { subjectTypes } from '../subjects/index.ts'
 import { changes } from './decide/rules.ts'
 
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+const { Sha256 } = wire
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
-const Bps = integer(0, 10_000, { description: 'In basis points.' })
-const Band = text(100, { description: 'A band of the matrix, as its list of bands names it.', examples: ['high'] })
 const ExternalId = text(200, { description: 'What your own systems call the subject.' })
 const Column = text(200, { description: 'Header of a column, or name of a member.' })
 const Inputs = Type.Unsafe<Record<string, unknown>>({

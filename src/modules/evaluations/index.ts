@@ -8,7 +8,7 @@ export { type Decided, decide, documentOf, type Order, store } from './decide/ac
 export { errorsOf, inputsOf } from './decide/rules.ts'
 export { createRecordCheck } from './records/actions.ts'
 export { type EvaluationRow, shownOutcome } from './records/rules.ts'
-export { Explanation, Outcome } from './schema.ts'
+export { Band, Bps, Explanation, Outcome } from './schema.ts'
 
 export const evaluations: Module = {
   name: 'evaluations',

@@ -15,6 +15,9 @@ export type WholeRow = EvaluationRow & {
 const columns = `evaluation_id, family, definition_key, definition_version, subject_id, valid_at, receipt_id, receipt_hash, engine,
   band, score_bps, hit, reason_codes, required_actions, document_hash, decided_at, created_by, mac`
 
+/** Named by their table, where another with columns of the same names stands beside it. */
+const ofEvaluation = columns.replaceAll(/\w+/g, 'e.$&')
+
 /** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
 export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document: string }): void =>
   tx.defer(
@@ -46,12 +49,7 @@ export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document
 
 export const findEvaluation = (tx: Tx, evaluation_id: string) =>
   tx.find<WholeRow>(
-    `select ${columns
-      .split(/,\s*/)
-      .map((name) => `e.${name}`)
-      .join(
-        ', ',
-      )}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
+    `select ${ofEvaluation}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
        from app.evaluation e left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
       where e.tenant_id = $1 and e.evaluation_id = $2`,
     [tx.tenant_id, evaluation_id],

@@ -14,11 +14,15 @@ import {
   Type,
   text,
 } from '../../kernel/schema.ts'
+import { wire } from '../reference-data/index.ts'
 
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+const { Sha256 } = wire
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
-const Bps = integer(0, 10_000, { description: 'In basis points.' })
-const Band = text(100, { description: 'A band of the matrix, as its list of bands names it.', examples: ['high'] })
+export const Bps = integer(0, 10_000, { description: 'In basis points.' })
+export const Band = text(100, {
+  description: 'A band of the matrix, as its list of bands names it.',
+  examples: ['high'],
+})
 const AnyJson = (description: string) => Type.Unsafe<unknown>({ description })
 const AnyObject = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
 

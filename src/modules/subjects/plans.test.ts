@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/support/world.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertOverride, insertRatings, latestRatings, listRatings } from './ratings/queries.ts'
+import { insertOverride, insertRatings, listRatings } from './ratings/queries.ts'
 import {
   findSubject,
   insertSubjects,
@@ -169,7 +169,6 @@ test.each<[string, number, (tx: Tx) => Promise<unknown>]>([
   ['its versions', 5, (tx) => listSubjectVersions(tx, ids[6] as string, null, null, PAGE)],
   ['its timeline', 10, (tx) => listSubjectEvents(tx, ids[6] as string, null, PAGE)],
   ['its ratings', 5, (tx) => listRatings(tx, ids[6] as string, null, PAGE)],
-  ['the latest ratings of many', 300, (tx) => latestRatings(tx, ids.slice(0, 200), 'customer-risk')],
 ])('%s', async (_title, most, ask) => {
   const nodes = await planOf(ask)
   expect(scansIn(nodes)).toEqual([])

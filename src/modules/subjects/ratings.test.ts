@@ -6,7 +6,7 @@ import { newSubject, rate } from '../../../test/support/subject-fixtures.ts'
 import { type World, world } from '../../../test/support/world.ts'
 import { roles as allRoles } from '../../kernel/auth/roles.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertRatings, latestRatings, listSubjectsAfter, type NewRating } from './index.ts'
+import { insertRatings, listSubjectsAfter, type NewRating } from './index.ts'
 
 const DAY_MS = 86_400_000
 let w: World
@@ -65,9 +65,6 @@ describe('the rating in force', () => {
     })
     const { items } = await t.make(`GET /subjects/${subject_id}/risk-history`)
     expect(items.map(({ band }: { band: string }) => band)).toEqual(['prohibited', 'medium', 'low'])
-    const latest = await t.write((tx) => latestRatings(tx, [subject_id, uuidv7()], 'customer-risk'))
-    expect(latest).toMatchObject([{ subject_id, band: 'medium' }])
-    expect(await t.write((tx) => latestRatings(tx, [subject_id], 'another'))).toEqual([])
   })
 
   test('comes for many subjects from one statement, one of them twice', async () => {

@@ -60,16 +60,6 @@ export const insertRatings = (tx: Tx, rows: readonly NewRating[]) =>
     ],
   )
 
-/** What a matrix last said of each of the subjects; one that it never rated is absent. */
-export const latestRatings = (tx: Tx, subject_ids: readonly string[], matrix_key: string) =>
-  tx.query<RatingRow>(
-    `select r.* from unnest($2::uuid[]) as k (subject_id) cross join lateral (
-       select ${columns} from app.rating
-        where tenant_id = $1 and subject_id = k.subject_id and matrix_key = $3
-        order by valid_at desc, recorded_at desc limit 1) r`,
-    [tx.tenant_id, subject_ids, matrix_key],
-  )
-
 /** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
 export const insertOverride = (
   tx: Tx,

@@ -1,0 +1,135 @@
+/** What is too large to be gone through is said to be so, and never proved. */
+import { describe, expect, test } from 'vitest'
+import { lists } from '../engine-1/test-matrix.ts'
+import type { BoundList, Definition, Factor, Input, Lists } from '../model.ts'
+import { age, brief, found, kind, made, tableOf } from './test-definitions.ts'
+
+describe('what is too large', () => {
+  const flags = (count: number): Input[] =>
+    Array.from({ length: count }, (_, n) => ({ name: `f${n}`, title: `Flag ${n}`, type: 'boolean' }))
+  const wide = (count: number): Definition => {
+    const inputs = flags(count)
+    const rows = [inputs.map(() => 'true'), inputs.map(() => 'false')]
+    return made(inputs, [
+      tableOf(
+        inputs.map(({ name }) => name),
+        rows,
+      ),
+    ])
+  }
+
+  test('is said to be so, naming the columns', () => {
+    expect(brief(found(wide(12)))).toEqual(['table_gap /factors/0/table'])
+    const [finding] = found(wide(13))
+    expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
+    expect(finding?.message).toContain('f0 (2), f1 (2)')
+    expect(finding?.message).toContain('f12 (2)')
+  })
+
+  test('columns that no row tests do not count', () => {
+    const inputs = flags(20)
+    const rows = [inputs.map((_, n) => (n === 0 ? 'true' : '-')), inputs.map((_, n) => (n === 0 ? 'false' : '-'))]
+    expect(
+      found(
+        made(inputs, [
+          tableOf(
+            inputs.map(({ name }) => name),
+            rows,
+          ),
+        ]),
+      ),
+    ).toEqual([])
+  })
+
+  test('all tables together have their limit too', () => {
+    const inputs = Array.from({ length: 6 }, (_, n): Input => ({ ...age, name: `n${n}`, maximum: 9 }))
+    const columns = inputs.map(({ name }) => name)
+    const rows = Array.from({ length: 10 }, (_, n) => inputs.map(() => `${n}`))
+    const factors = Array.from({ length: 7 }, (_, n) => ({
+      ...tableOf(columns, rows, { otherwise: { then: [0], reason: 'x' } }),
+      key: `t${n}`,
+    }))
+    expect(brief(found(made(inputs, factors)))).toEqual([5, 6].map((n) => `not_analysable /factors/${n}/table`))
+  })
+
+  test('a list that is not held whole proves nothing, except of its own keys', () => {
+    const large: Lists = new Map([
+      ...lists,
+      ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
+    ])
+    const lookup: Factor = {
+      key: 'country',
+      title: 'Country',
+      form: 'lookup',
+      list_key: 'jurisdiction-risk',
+      inputs: ['country'],
+      field: 'score_bps',
+      on_missing: 'fail',
+    }
+    const own: Input = { name: 'country', title: 'Country', type: 'string', one_of: { list_key: 'jurisdiction-risk' } }
+    expect(found(made([own], [lookup]), large)).toEqual([])
+    // What else the matrix does is judged all the same, whatever the country may be.
+    const other = tableOf(['age'], [['< 18'], ['> 18']])
+    const [gap, ...more] = found(made([own, age], [lookup, other]), large)
+    expect([gap?.code, gap?.example, more]).toEqual(['table_gap', undefined, []])
+    const scored = { ...tableOf(['factor.kind'], [['< 5'], ['>= 5']]), key: 'scored' }
+    const scores: Factor = {
+      key: 'kind',
+      title: 'Kind',
+      form: 'score_map',
+      input: 'kind',
+      scores: { a: 1, b: 9 },
+      on_missing: 'fail',
+    }
+    expect(found(made([own, kind], [scores, scored]), large)).toEqual([])
+    const second: Factor = { ...scores, key: 'second', scores: { a: 1, b: 10_000 } }
+    const sums = made([own, kind], [scores, second], { aggregation: 'sum' })
+    expect(brief(found(sums, large))).toEqual(['not_analysable /aggregation'])
+    const [finding] = found(
+      made([{ name: 'country', title: 'Country', type: 'enum', values: ['DE'] }], [lookup]),
+      large,
+    )
+    expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0' })
+    expect(finding?.message).toContain('jurisdiction-risk is too large')
+  })
+
+  test('whether something is on a list is answered either way, however large the list', () => {
+    const large: Lists = new Map([
+      ...lists,
+      ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
+    ])
+    const named: Input = { name: 'country', title: 'Country', type: 'string' }
+    const several: Input = { name: 'country', title: 'Countries', type: 'list', max_items: 20 }
+    const presence: Factor = {
+      key: 'listed',
+      title: 'Listed',
+      form: 'presence',
+      list_key: 'jurisdiction-risk',
+      input: 'country',
+      present: 9000,
+      absent: 0,
+    }
+    expect(found(made([named], [presence]), large)).toEqual([])
+    expect(found(made([several], [{ ...presence, count: true, at_most: 10_000 }]), large)).toEqual([])
+    // Without a limit twenty hits would be too many, and nobody can say how many there may be.
+    expect(brief(found(made([several], [{ ...presence, count: true }]), large))).toEqual(['not_analysable /factors/0'])
+  })
+
+  test('a million combinations are gone through', () => {
+    const inputs = Array.from(
+      { length: 6 },
+      (_, n): Input => ({ name: `n${n}`, title: `N${n}`, type: 'integer', minimum: 0, maximum: 9 }),
+    )
+    const rows = Array.from({ length: 60 }, (_, n) =>
+      inputs.map((__, column) => (n % 6 === column ? `${Math.floor(n / 6)}` : '-')),
+    )
+    const factor = tableOf(
+      inputs.map(({ name }) => name),
+      rows,
+      { hit_policy: 'first' },
+    )
+    const findings = found(made(inputs, [factor]))
+    // The ten rows on the first column cover everything, and those written after its last one come too late.
+    expect(brief(findings)).toEqual([55, 56, 57, 58, 59].map((row) => `row_never /factors/0/table/rows/${row}`))
+  })
+})
