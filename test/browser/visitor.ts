@@ -59,6 +59,13 @@ export async function visitAs(
   return visitor
 }
 
+/** The page has its heading and nothing on it is still loading, however many parts of it were. */
+export async function settled(page: Page): Promise<void> {
+  const main = page.getByRole('main')
+  await main.getByRole('heading', { level: 1 }).waitFor()
+  await main.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+}
+
 export async function shot(page: Page, name: string): Promise<void> {
   fs.mkdirSync(out, { recursive: true })
   await page.screenshot({ path: path.join(out, `${name}.png`) })

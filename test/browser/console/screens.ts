@@ -1,7 +1,7 @@
 /** Without a mouse, on wide and narrow screens, light and dark. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { phone, shot, wide } from '../visitor.ts'
+import { phone, settled, shot, wide } from '../visitor.ts'
 import { areas, at, base, clean, heading, inBrowser, tara, tenant_id, vera, w, withoutFounder } from './stage.ts'
 
 describe('without a mouse', () => {
@@ -63,8 +63,7 @@ describe('on any screen', () => {
     ]
     for (const place of places) {
       await page.goto(`${base}${place}`)
-      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
-      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      await settled(page)
       expect(await page.getByRole('banner').count()).toBe(1)
       expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
       const name =

@@ -1,6 +1,6 @@
 /** The pages of decisions on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { phone, shot, wide } from '../visitor.ts'
+import { phone, settled, shot, wide } from '../visitor.ts'
 import { ada, at, base, clara, clean, evaluation_id, inBrowser, MATRIX, petra, w } from './stage.ts'
 
 /** Controls that a screen reader could only call by their kind. */
@@ -31,8 +31,7 @@ describe('on any screen', () => {
     }
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${base}${place}`)
-      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
-      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      await settled(page)
       expect(await page.evaluate(NAMELESS), place).toEqual([])
       for (const [viewport, colorScheme] of [
         [wide, 'light'],

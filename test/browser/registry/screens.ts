@@ -1,6 +1,6 @@
 /** The registry's pages on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { phone, shot, wide } from '../visitor.ts'
+import { phone, settled, shot, wide } from '../visitor.ts'
 import { at, base, clara, clean, inBrowser } from './stage.ts'
 
 describe('on any screen', () => {
@@ -14,8 +14,7 @@ describe('on any screen', () => {
     }
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${base}${place}`)
-      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
-      await page.getByRole('main').getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      await settled(page)
       for (const [viewport, colorScheme] of [
         [wide, 'light'],
         [phone, 'dark'],
