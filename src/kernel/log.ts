@@ -4,7 +4,7 @@ import pino from 'pino'
 export type Log = pino.Logger
 
 /** Written several lines at a time and off the main thread, yet soon enough for somebody who watches. */
-const gathered = { sync: false, minLength: 4096, periodicFlush: 100 } as const
+const gathered = { sync: false, minLength: 16_000, periodicFlush: 100 } as const
 
 export function createLog(options: { level: string; destination?: string | undefined; name: string }): Log {
   const target = options.destination
@@ -54,11 +54,15 @@ export function logRequest(log: Log, facts: RequestFacts): void {
     told_ms = now_ms
     told = new Date(now_ms).toISOString()
   }
-  let line = `{"level":"info","time":"${told}"${(log as unknown as Inside)[chindingsSym] as string}`
-  for (const name in facts) {
-    const fact = facts[name as keyof RequestFacts]
-    if (fact !== undefined) line += `,"${name}":${typeof fact === 'number' ? fact : JSON.stringify(fact)}`
-  }
+  const { request_id, method, route, operation, tenant_id, principal, status, code, duration_ms, trace_id } = facts
+  let line = `{"level":"info","time":"${told}"${(log as unknown as Inside)[chindingsSym] as string},"request_id":"${request_id}","method":"${method}","route":"${route}"`
+  if (operation !== undefined) line += `,"operation":"${operation}"`
+  if (tenant_id !== undefined) line += `,"tenant_id":"${tenant_id}","principal":"${principal}"`
+  line += `,"status":${status}`
+  if (code !== undefined) line += `,"code":"${code}"`
+  line += `,"duration_ms":${duration_ms}`
+  // The only one that a caller may have written.
+  if (trace_id !== undefined) line += `,"trace_id":${JSON.stringify(trace_id)}`
   ;((log as unknown as Inside)[streamSym] as { write(line: string): void }).write(`${line},"msg":"request"}\n`)
 }
 

@@ -211,7 +211,7 @@ describe('forgeries', () => {
       'tenant under other names': 'tenant_context_missing',
       'tenant by prototype': 'tenant_context_missing',
     })
-    for (const { token } of corpus) expect(subject.cached(token)).toBeUndefined()
+    for (const { token } of corpus) expect(subject.recall(token)).toBeUndefined()
   })
 
   test('what cannot be sent in a header is refused as well', async () => {
@@ -323,17 +323,17 @@ describe('cache', () => {
   test('answers with the same frozen object, for 60 seconds', async () => {
     const subject = verifier()
     const token = goodToken(world)
-    expect(subject.cached(token)).toBeUndefined()
+    expect(subject.recall(token)).toBeUndefined()
     const verified = await subject.verify(token)
     expect(Object.isFrozen(verified) && Object.isFrozen(verified.roles)).toBe(true)
     clock.now_ms += 59_999
-    expect(subject.cached(token)).toBe(verified)
+    expect(subject.recall(token)?.verified).toBe(verified)
     expect(await subject.verify(token)).toBe(verified)
     clock.now_ms += 1
-    expect(subject.cached(token)).toBeUndefined()
+    expect(subject.recall(token)).toBeUndefined()
     const again = await subject.verify(token)
     expect(again).toEqual(verified)
-    expect(subject.cached(token)).toBe(again)
+    expect(subject.recall(token)?.verified).toBe(again)
   })
 
   test('an entry never outlives its token', async () => {
@@ -341,9 +341,9 @@ describe('cache', () => {
     const token = goodToken(world, { claims: { exp: NOW_S + 10 } })
     const verified = await subject.verify(token)
     clock.now_ms += 39_999
-    expect(subject.cached(token)).toBe(verified)
+    expect(subject.recall(token)?.verified).toBe(verified)
     clock.now_ms += 1
-    expect(subject.cached(token)).toBeUndefined()
+    expect(subject.recall(token)).toBeUndefined()
     expect(await refusal(subject, token)).toBe('token_expired')
   })
 
@@ -352,14 +352,14 @@ describe('cache', () => {
     const token = goodToken(world)
     await subject.verify(token)
     clock.now_ms -= 1
-    expect(subject.cached(token)).toBeUndefined()
+    expect(subject.recall(token)).toBeUndefined()
   })
 
   test('is bounded', async () => {
     const subject = verifier({ cache_max: 2 })
     const tokens = ['a', 'b', 'c'].map((jti) => goodToken(world, { claims: { jti } }))
     for (const token of tokens) await subject.verify(token)
-    expect(tokens.map((token) => subject.cached(token) !== undefined)).toEqual([false, true, true])
+    expect(tokens.map((token) => subject.recall(token) !== undefined)).toEqual([false, true, true])
   })
 
   test('a token of a removed key is refused once its entry and the key have aged', async () => {

@@ -50,10 +50,24 @@ export interface TokenVerifierOptions {
   readonly on_key_failure?: (issuer: string, error: unknown) => void
 }
 
+interface Validity {
+  readonly not_before_s: number
+  readonly expires_at_s: number
+}
+
+/** A token that was verified a while ago. */
+export interface KnownToken {
+  readonly verified: VerifiedToken
+  readonly validity: Validity
+  readonly verified_at_ms: number
+}
+
 export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
   /** The same answer without waiting, when this very token was verified a moment ago. */
-  cached(token: string): VerifiedToken | undefined
+  recall(token: string): KnownToken | undefined
+  /** Whether what was recalled before may still be counted on. */
+  holds(known: KnownToken): boolean
 }
 
 export const MAX_TOKEN_BYTES = 8192
@@ -76,17 +90,6 @@ interface Authority {
   readonly keys: KeySet
 }
 
-interface Validity {
-  readonly not_before_s: number
-  readonly expires_at_s: number
-}
-
-interface CacheEntry {
-  readonly verified: VerifiedToken
-  readonly validity: Validity
-  readonly verified_at_ms: number
-}
-
 type JsonObject = ReadonlyMap<string, unknown>
 
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
@@ -97,22 +100,24 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (authorities.has(issuer.issuer)) throw new Error(`token issuer ${issuer.issuer} is configured twice`)
     authorities.set(issuer.issuer, { issuer, keys: keySetOf(issuer, options) })
   }
-  const cache = new LRUCache<string, CacheEntry>({ max: options.cache_max ?? CACHE_MAX })
+  const cache = new LRUCache<string, KnownToken>({ max: options.cache_max ?? CACHE_MAX })
 
-  function cached(token: string): VerifiedToken | undefined {
-    if (token.length > MAX_TOKEN_BYTES) return undefined
-    const entry = cache.get(fingerprint(token))
-    if (!entry) return undefined
+  function holds({ validity, verified_at_ms }: KnownToken): boolean {
     const now_ms = now()
-    const age_ms = now_ms - entry.verified_at_ms
+    const age_ms = now_ms - verified_at_ms
     // A negative age means that the clock was set back: then nothing is known about the entry's age.
-    const is_fresh = age_ms >= 0 && age_ms < CACHE_LIFE_MS
-    return is_fresh && timing(entry.validity, now_ms / 1000) === 'current' ? entry.verified : undefined
+    return age_ms >= 0 && age_ms < CACHE_LIFE_MS && timing(validity, now_ms / 1000) === 'current'
+  }
+
+  function recall(token: string): KnownToken | undefined {
+    if (token.length > MAX_TOKEN_BYTES) return undefined
+    const known = cache.get(fingerprint(token))
+    return known && holds(known) ? known : undefined
   }
 
   async function verify(token: string): Promise<VerifiedToken> {
-    const known = cached(token)
-    if (known) return known
+    const known = recall(token)
+    if (known) return known.verified
     const { header, payload } = readCompactJws(token)
     const authority = authorities.get(payload.get('iss')) ?? fail('token_invalid')
     await checkSignature(token, header, authority)
@@ -124,7 +129,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return verified
   }
 
-  return { verify, cached }
+  return { verify, recall, holds }
 }
 
 /** Never the system tenant, whose rows belong to everybody. */

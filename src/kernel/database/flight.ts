@@ -101,8 +101,8 @@ export class Flight {
     if (known) this.#prepared = known
     else preparedOn.set(connection, this.#prepared)
     try {
-      for (const [index, statement] of this.#statements.entries()) {
-        this.#write(messages, statement, this.#names[index] as string)
+      for (let at = 0; at < this.#statements.length; at++) {
+        this.#write(messages, this.#statements[at] as Statement, this.#names[at] as string)
       }
     } catch (error) {
       this.#failure = error as Error

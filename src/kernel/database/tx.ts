@@ -3,6 +3,7 @@
  * dies with its transaction, so a stray promise cannot run as the next tenant. No other code obtains a client.
  */
 import type pg from 'pg'
+import { repeated } from './beforehand.ts'
 import { copyIn } from './copy.ts'
 import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
 import { Flight, type FlightResult, fly, flyTogether, type Statement } from './flight.ts'
@@ -43,11 +44,12 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void
 }
 
-const WHO = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
-  set_config('statement_timeout', $3, true)`
-const CONTEXT = `${WHO}, set_config('idle_in_transaction_session_timeout', $3, true)`
+/** Without columns of its own: nobody reads what was set. A volatile function in a subquery is called all the same. */
+const settings = (last: string): string => `select from (select set_config('app.tenant_id', $1, true),
+  set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), ${last}) as settings (a, b, c, d)`
+const CONTEXT = settings(`set_config('idle_in_transaction_session_timeout', $3, true)`)
 /** Begun and ended by its one flight, such a transaction is never idle. */
-const CONTEXT_READ_ONLY = `${WHO}, set_config('transaction_read_only', 'on', true)`
+const CONTEXT_READ_ONLY = settings(`set_config('transaction_read_only', 'on', true)`)
 const NO_TIMEOUT: Statement = { text: `select set_config('statement_timeout', '0', true)`, values: [] }
 const COMMIT: Statement = { text: 'commit', values: [] }
 const ROLLBACK: Statement = { text: 'rollback', values: [] }
@@ -157,13 +159,17 @@ export class Database {
     })
   }
 
-  /** Several queries on one snapshot. */
+  /** Several queries on one snapshot; repeated after work that the body wants done beforehand. */
   read<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#withClient(scope, (client) => this.#transaction(client, scope, BEGIN_READ, body))
+    return repeated(() => this.#withClient(scope, (client) => this.#transaction(client, scope, BEGIN_READ, body)))
   }
 
-  /** Changes, committed together or not at all; repeated when PostgreSQL asks for it (serialisation, deadlock). */
-  async write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
+  /** Changes, committed together or not at all; repeated like a read, and when PostgreSQL asks for it (serialisation, deadlock). */
+  write<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
+    return repeated(() => this.#writeOnce(scope, body))
+  }
+
+  async #writeOnce<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#withClient(scope, (client) => this.#transaction(client, scope, 'begin', body))
@@ -294,9 +300,9 @@ function handle(
   return {
     tenant_id: scope.tenant_id,
     actor: scope.actor,
-    query: async (text, values = []) => (await send({ text, values })).rows as never,
-    find: async (text, values = []) => (await send({ text, values })).rows[0] as never,
-    run: async (text, values = []) => (await send({ text, values })).count,
+    query: (text, values = []) => send({ text, values }).then(({ rows }) => rows as never),
+    find: (text, values = []) => send({ text, values }).then(({ rows }) => rows[0] as never),
+    run: (text, values = []) => send({ text, values }).then(({ count }) => count),
     defer: (text, values) => defer({ text, values }),
     ...long,
   }

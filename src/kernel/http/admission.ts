@@ -4,7 +4,7 @@
  */
 import type { Role } from '../auth/roles.ts'
 import type { Standing, Standings } from '../auth/standing.ts'
-import type { TokenVerifier, VerifiedToken } from '../auth/token-verifier.ts'
+import type { KnownToken, TokenVerifier, VerifiedToken } from '../auth/token-verifier.ts'
 import type { Limits } from '../limits.ts'
 import { fail, Problem } from '../problem.ts'
 import type { Actor, Route } from '../route.ts'
@@ -30,31 +30,37 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
     throw problem
   }
 
-  const verify = async (header: string | undefined, address: string) => {
-    if (header === undefined || header === '') return refuse(address, new Problem('token_missing'))
+  /** What was last shown on a connection: shown again, it need not be looked up by its hash. Gone with the connection. */
+  const lastShown = new WeakMap<object, { readonly header: string; readonly known: KnownToken }>()
+
+  const recall = (header: string, connection: object): VerifiedToken | undefined => {
+    const last = lastShown.get(connection)
+    if (last && last.header === header && verifier.holds(last.known)) return last.known.verified
+    const text = SCHEME.exec(header)?.[1]
+    const known = text === undefined ? undefined : verifier.recall(text)
+    if (known) lastShown.set(connection, { header, known })
+    return known?.verified
+  }
+
+  const verify = async (header: string, address: string): Promise<VerifiedToken> => {
+    if (header === '') return refuse(address, new Problem('token_missing'))
     const text = SCHEME.exec(header)?.[1]
     if (text === undefined) return refuse(address, new Problem('token_invalid'))
-    const known = verifier.cached(text)
-    if (known) return { token: known, met_before: true }
     limits.expectAnonymousRoom(address)
     try {
-      return { token: await verifier.verify(text), met_before: false }
+      return await verifier.verify(text)
     } catch (error) {
       if (error instanceof Problem && error.status === 401) return refuse(address, error)
       throw error
     }
   }
 
-  return async function admit(header: string | undefined, address: string): Promise<Admission> {
-    const { token, met_before } = await verify(header, address)
-    const standing = await standings.get(token.tenant_id)
+  const welcome = (token: VerifiedToken, standing: Standing | undefined, address: string): Admission => {
     if (!standing) return refuse(address, new Problem('token_invalid'))
     if (standing.state === 'suspended') return refuse(address, new Problem('tenant_suspended'))
     if (standing.denied.has(`token:${token.token_id}`) || standing.denied.has(token.principal)) {
       return refuse(address, new Problem('token_revoked'))
     }
-    // Only now is it sure that the tenant exists and still wants to see this person.
-    if (!met_before && !token.built_in) await onFirstSight(token)
     const actor: Actor = {
       principal: token.principal,
       tenant_id: token.tenant_id,
@@ -66,6 +72,27 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
       expires_at_s: token.expires_at_s,
     }
     return { actor, standing }
+  }
+
+  const meet = async (header: string, address: string): Promise<Admission> => {
+    const token = await verify(header, address)
+    const admission = welcome(token, await standings.get(token.tenant_id), address)
+    // Only now is it sure that the tenant exists and still wants to see this person.
+    if (!token.built_in) await onFirstSight(token)
+    return admission
+  }
+
+  /** At once when token and standing are known, as for almost every request: waiting for nothing costs something too. */
+  return function admit(
+    header: string | undefined,
+    connection: object,
+    address: string,
+  ): Admission | Promise<Admission> {
+    const token = recall(header ?? '', connection)
+    if (!token) return meet(header ?? '', address)
+    const standing = standings.get(token.tenant_id)
+    if (standing instanceof Promise) return standing.then((loaded) => welcome(token, loaded, address))
+    return welcome(token, standing, address)
   }
 }
 

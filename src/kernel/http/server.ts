@@ -14,8 +14,7 @@ import { fail, Problem, type ProblemError, problemBody } from '../problem.ts'
 import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
-import type { AdmissionDeps } from './admission.ts'
-import { createAdmission, expectAcceptable, expectRole } from './admission.ts'
+import { type Admission, type AdmissionDeps, createAdmission, expectAcceptable, expectRole } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
 import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
 import { LateAbort } from './late-abort.ts'
@@ -45,7 +44,7 @@ interface Visit {
   started_ms: number
   tenant_id: string | undefined
   principal: string | undefined
-  input: Awaited<ReturnType<ReturnType<typeof createAdmission>>> | undefined
+  input: Admission | undefined
   /** RateLimit headers, for whatever the answer will be. */
   headers: Record<string, string>
   readonly abort: LateAbort
@@ -160,18 +159,18 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   app.addHook('onRoute', ({ method, url }) => {
     for (const name of [method].flat()) mounted.push({ method: name, url })
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('malformed_request', 'HTTP/1.1 needs a Host header.')
     }
     if (hasTwoHosts(request.raw.rawHeaders)) fail('malformed_request', 'Send one Host header.')
     const path = (request.url.split('?', 1)[0] as string) || '/'
-    if (!request.is404) return guardMethod(request.method, path, true)
-    if (options.cors.preflight(request, reply)) return reply
-    guardMethod(request.method, path, false)
+    if (request.is404 && options.cors.preflight(request, reply)) return
+    guardMethod(request.method, path, !request.is404)
     // Before its body is looked at: whatever was sent, there is nobody here to read it.
-    if (request.method !== 'GET') fail('not_found')
+    if (request.is404 && request.method !== 'GET') fail('not_found')
+    done()
   })
 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
@@ -217,27 +216,40 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       ? (route.reply[1].media_type.split(';')[0] as string)
       : 'application/json'
     const hasParameters = url.includes(':')
+    const enter = (visit: Visit, admitted: Admission): void => {
+      const { tenant_id, principal } = admitted.actor
+      visit.tenant_id = tenant_id
+      visit.principal = principal
+      visit.headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
+      expectRole(route, admitted.actor)
+      kernel.limits.enter(tenant_id, admitted.standing)
+      visit.input = admitted
+    }
     app.route({
       method: route.method,
       url,
-      onRequest: async (request) => {
+      onRequest: (request, _reply, done) => {
         // To the router `/users/` is `/users/:user_id` with nothing for the name; to everybody else it is no path of ours.
         if (hasParameters && Object.values(request.params as object).includes('')) fail('not_found')
         const visit = visitOf(request)
         visit.route = route
         if (route.access === 'tenant') {
-          const admitted = await admit(request.headers.authorization, request.ip)
-          const { tenant_id, principal } = admitted.actor
-          visit.tenant_id = tenant_id
-          visit.principal = principal
-          visit.headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
-          expectRole(route, admitted.actor)
-          kernel.limits.enter(tenant_id, admitted.standing)
-          visit.input = admitted
+          const admitted = admit(request.headers.authorization, request.raw.socket, request.ip)
+          if (admitted instanceof Promise) {
+            admitted
+              .then((met) => {
+                enter(visit, met)
+                expectAcceptable(request.headers.accept, mediaType)
+              })
+              .then(() => done(), done)
+            return
+          }
+          enter(visit, admitted)
         } else if (!route.unlimited) {
           visit.headers = kernel.limits.takeAnonymous(request.ip)
         }
         expectAcceptable(request.headers.accept, mediaType)
+        done()
       },
       handler: async (request, reply) => {
         const visit = visitOf(request)
