@@ -6,11 +6,13 @@ import pg from 'pg'
 import { announce, readOrder } from './child.ts'
 
 export interface BareOrder {
-  readonly server: 'http' | 'fastify' | 'insert'
+  readonly server: 'http' | 'fastify' | 'insert' | 'document'
   /** The answer of the product, to be given byte for byte. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly database: pg.PoolConfig
+  /** What `document` stores at each request. */
+  readonly document: string
 }
 
 const order = readOrder<BareOrder>()
@@ -18,6 +20,8 @@ const order = readOrder<BareOrder>()
 const insertUser = `insert into app.user_account
   (tenant_id, user_id, issuer, subject, email, name, roles, origin, state, created_by)
   values ($1, gen_random_uuid(), 'probity', $2, $2, $3, $4, 'built_in', 'invited', 'bare') returning *`
+const insertDocument = `insert into bench.document (tenant_id, document_id, document)
+  values ('00000000-0000-7000-8000-000000000001', gen_random_uuid(), $1) returning document_id`
 
 function listenHttp(): Promise<number> {
   const server = http.createServer((_request, response) => {
@@ -35,16 +39,26 @@ async function listenFastify(): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
+function listenInsert(): Promise<number> {
+  return listenWrites('insert', insertUser, ({ tenant_id, email, name, roles }) => [tenant_id, email, name, roles])
+}
+
+const listenDocument = (): Promise<number> => listenWrites('document', insertDocument, () => [order.document])
+
 /** What one writes by hand: one transaction around one insert, on a pool of the same size. */
-async function listenInsert(): Promise<number> {
+async function listenWrites(
+  statement: string,
+  text: string,
+  valuesOf: (body: Record<string, string>) => unknown[],
+): Promise<number> {
   const pool = new pg.Pool({ ...order.database, max: 10 })
   const app = Fastify()
   app.post('/*', async (request, reply) => {
-    const { tenant_id, email, name, roles } = request.body as Record<string, string>
+    const values = valuesOf(request.body as Record<string, string>)
     const client = await pool.connect()
     try {
       await client.query('begin')
-      const { rows } = await client.query({ name: 'insert', text: insertUser, values: [tenant_id, email, name, roles] })
+      const { rows } = await client.query({ name: statement, text, values })
       await client.query('commit')
       return reply.status(201).send(rows[0])
     } catch (error) {
@@ -58,5 +72,7 @@ async function listenInsert(): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-const listen = { http: listenHttp, fastify: listenFastify, insert: listenInsert }[order.server]
+const listen = { http: listenHttp, fastify: listenFastify, insert: listenInsert, document: listenDocument }[
+  order.server
+]
 announce({ port: await listen() })

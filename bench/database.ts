@@ -18,6 +18,8 @@ export type RoleName = 'app' | 'worker'
 export interface BenchDatabases {
   walled(role: RoleName): pg.PoolConfig
   open(role: RoleName): pg.PoolConfig
+  /** Walls do not hold for it. */
+  readonly superuser: pg.PoolConfig
   /** Runs statements in the walled database as its administrator. */
   administer(sql: string): Promise<void>
   stop(): Promise<void>
@@ -78,6 +80,7 @@ export async function startDatabases(projectRoot: string): Promise<BenchDatabase
   return {
     walled: (role) => as(role, WALLED),
     open: (role) => as(role, OPEN),
+    superuser: as('postgres', WALLED),
     administer: (sql) => asAdministrator(WALLED, sql),
     stop,
   }

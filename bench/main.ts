@@ -13,6 +13,7 @@ import { measureBatches } from './batch.ts'
 import { type Child, startChild } from './child.ts'
 import { type BenchDatabases, MASTER_KEY_HEX, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
+import { bareDocuments, evaluationOrder, sampleDocument } from './evaluation.ts'
 import { measureRecovery, measureThroughput } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
@@ -159,8 +160,15 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
   const writer = await start<KernelFacts>('write', 'kernel', order('walled'))
   const unrecorded = await start<KernelFacts>('unrecorded', 'kernel-unrecorded', order('walled'))
   const answer = await sampleAnswer(walled)
+  await databases.administer(bareDocuments)
+  const document = await sampleDocument(walled.facts.port, walled.facts.tokens[0] as string, databases.superuser)
   const bare = (server: BareOrder['server']) =>
-    start<{ port: number }>(server, 'bare', { server, ...answer, database: databases.open('app') } satisfies BareOrder)
+    start<{ port: number }>(server, 'bare', {
+      server,
+      ...answer,
+      database: databases[server === 'document' ? 'walled' : 'open']('app'),
+      document,
+    } satisfies BareOrder)
   const reads = callers.map((caller, n) =>
     rawRequest('GET', `/api/users/${caller.user_id}`, bearer(walled.facts.tokens[n] as string)),
   )
@@ -174,6 +182,9 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
         JSON.stringify(withTenant ? { ...invitation, tenant_id: caller.tenant_id } : invitation),
       ),
     )
+  const decide = callers.map((_, n) =>
+    rawRequest('POST', '/api/evaluations', bearer(walled.facts.tokens[n] as string), evaluationOrder),
+  )
   const read = { requests: reads, expected_status: 200 }
   const write = { expected_status: 201 }
   const other = given.against && (await start<KernelFacts>('other', path.resolve(given.against), order('walled')))
@@ -214,6 +225,22 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
       requests: writes({ 'idempotency-key': UNIQUE }),
       ...write,
     },
+    {
+      id: 'document',
+      label: `bare insert of ${document.length} bytes, as many as a decision keeps`,
+      server: await bare('document'),
+      rounds: [],
+      requests: decide,
+      ...write,
+    },
+    {
+      id: 'evaluate',
+      label: 'POST /api/evaluations: decided, explained, recorded',
+      server: writer,
+      rounds: [],
+      requests: decide,
+      ...write,
+    },
   ]
 }
 
@@ -233,6 +260,7 @@ function wantedRatios(rows: readonly Row[]): Ratio[] {
     { label: 'POST ÷ bare insert', of: [by('write'), by('insert')] },
     { label: 'POST ÷ POST without the audit record', of: [by('write'), by('unrecorded')], aim: 0.8, floor: 0.65 },
     { label: 'POST with Idempotency-Key ÷ bare insert', of: [by('write-once'), by('insert')] },
+    { label: 'POST /api/evaluations ÷ bare insert of the same size', of: [by('evaluate'), by('document')] },
   ]
 }
 

@@ -1,0 +1,47 @@
+/** One decision over HTTP, and what is compared with it: a bare insert of as many bytes as the decision keeps. */
+import pg from 'pg'
+
+const MATRIX = 'customer-risk-person'
+
+/** A resident with a salary: every factor of the seeded matrix is met, none by its default. */
+export const evaluationOrder = JSON.stringify({
+  matrix_key: MATRIX,
+  inputs: {
+    residence_country: 'DE',
+    nationalities: ['DE'],
+    products: ['salary-account'],
+    channel: 'branch',
+    annual_turnover: '60000.00',
+    years_known: 5,
+    source_of_funds: 'salary',
+    adverse_media: 'none',
+    screening: 'clear',
+  },
+})
+
+/** Beside the product's tables and without any wall: one key, one text. */
+export const bareDocuments = `
+  create schema bench;
+  create table bench.document (tenant_id uuid, document_id uuid, document text, primary key (tenant_id, document_id));
+  grant usage on schema bench to app;
+  grant select, insert on bench.document to app`
+
+/** Decides once on the running product and gives the document that it kept. */
+export async function sampleDocument(port: number, token: string, database: pg.PoolConfig): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${port}/api/evaluations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: evaluationOrder,
+  })
+  if (reply.status !== 201) throw new Error(`the product answered ${reply.status}: ${await reply.text()}`)
+  const client = new pg.Client(database)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ document: string }>(
+      'select document from app.evaluation order by decided_at desc limit 1',
+    )
+    return rows[0]?.document as string
+  } finally {
+    await client.end()
+  }
+}
