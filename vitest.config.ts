@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -6,6 +7,11 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: tests wait for PostgreSQL and the browser a quarter of the time.
     maxWorkers: 3,
+    // A worker keeps the modules it has loaded for its next file: no module remembers anything but under a key of its owner,
+    // a kernel, a tenant or a content. What a test has replaced is put back before the next one.
+    isolate: false,
+    restoreMocks: true,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: ['test/support/database.ts', 'test/support/threads.ts', 'test/support/browser-unpack.ts'],

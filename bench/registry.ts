@@ -155,11 +155,11 @@ const importFile = ({ database, scope, type }: Bench, list: DatasetRow, file: st
       onProgress: async () => {},
     },
     (body) => database.write(scope, body),
-    (tx, { root, accepted, data_bytes, filled }) =>
+    (tx, { root, accepted, data_bytes, filled, is_ordered }) =>
       publishStaged(tx, {
         dataset: list,
         type,
-        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled },
+        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered },
         origin: 'import',
         provenance: {},
         guards: null,

@@ -2836,6 +2836,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/risk-matrices/{matrix_key}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep this tenant on one version of a shared matrix
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["pinRiskMatrix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/risk-matrices/{matrix_key}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Follow the shared matrix again
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["unpinRiskMatrix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/risk-matrices/{matrix_key}/activations/{activation_id}": {
         parameters: {
             query?: never;
@@ -2868,6 +2916,26 @@ export interface paths {
          * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listRuleFunctions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/typologies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The typologies that rules are tagged with, and which rules cover each
+         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         */
+        get: operations["listTypologies"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3292,6 +3360,54 @@ export interface paths {
          *     Send `Idempotency-Key` to make retries safe.
          */
         post: operations["rollBackRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep this tenant on one version of a shared rule
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["pinRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/unpin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Follow the shared rule again
+         * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["unpinRule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3996,6 +4112,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/risk-matrices/{matrix_key}/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Parts that past decisions never used, and inputs that fell to their default
+         * @description Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getRiskMatrixCoverage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/rules/{rule_key}/versions/{version}/backtest": {
         parameters: {
             query?: never;
@@ -4054,6 +4192,28 @@ export interface paths {
          * @description Roles: policy_editor, compliance_officer, auditor.
          */
         get: operations["getRuleBacktest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{rule_key}/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Parts that past decisions never used, and inputs that fell to their default
+         * @description Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getRuleCoverage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6197,6 +6357,24 @@ export interface components {
                 title: string;
             }[];
         };
+        /** Typologies */
+        Typologies: {
+            items: {
+                typology: string;
+                /** @description By a rule that is in force. */
+                covered: boolean;
+                rules: {
+                    rule_key: string;
+                    title: string;
+                    /** @enum {string} */
+                    origin: "own" | "shared";
+                    /** @description In force now; null: none. */
+                    version: number | null;
+                }[];
+            }[];
+            /** @description False where there are more than 10000 tags altogether. */
+            complete: boolean;
+        };
         /** RuleImport */
         RuleImport: {
             /** @description Rules that were made, each with a draft; nothing is published or put in force. */
@@ -7324,6 +7502,26 @@ export interface components {
                 message: string;
                 decisions: number;
             }[];
+            /** @description Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. */
+            known_outcomes: {
+                /** @description About subjects under an override. */
+                decisions: number;
+                /** @description The matrix in force says the same band. */
+                agreed_before: number;
+                /** @description With the candidate it says the same band. */
+                agreed_after: number;
+                table: {
+                    /** @description Of the matrix. */
+                    key: string;
+                    /** @description The band a person put in place. */
+                    outcome: string;
+                    /** @description With what is in force today; null: refused. */
+                    before: string | null;
+                    /** @description With the candidate; null: refused. */
+                    after: string | null;
+                    decisions: number;
+                }[];
+            };
             /** @description Flips and new refusals first, then moved scores. */
             samples: components["schemas"]["ImpactSample"][];
         } | null;
@@ -7384,6 +7582,39 @@ export interface components {
              */
             stale_because: "candidate" | "in_force" | null;
             result: components["schemas"]["ImpactResult"];
+        };
+        /** Coverage */
+        Coverage: {
+            key: string;
+            version: number;
+            /** @description Single decisions that were looked at, the latest first. */
+            decisions: number;
+            /** @description All of the period; otherwise the latest 10000. */
+            complete: boolean;
+            /** @description Stored decisions that are no longer as they were written; not looked at. */
+            unusable: number;
+            /** @description Parts that no decision used. */
+            idle: number;
+            /** @description Every part of the definition, in its order. */
+            parts: {
+                /**
+                 * @description A row of a table, or a value of a score map, belongs to its factor; rows of a rule to none.
+                 * @enum {string}
+                 */
+                part: "factor" | "row" | "value" | "trigger";
+                factor: string | null;
+                key: string;
+                title: string | null;
+                /** @description Decisions in which it fired; of a factor, in which it scored above zero. */
+                fired: number;
+            }[];
+            /** @description Inputs and factors with a default, and how often it took the place of what was missing. */
+            defaults: {
+                /** @enum {string} */
+                of: "input" | "factor";
+                key: string;
+                defaulted: number;
+            }[];
         };
         /**
          * Problem
@@ -12518,6 +12749,8 @@ export interface operations {
                 state?: "live" | "archived";
                 /** @description Only those whose key begins so. */
                 key_prefix?: string;
+                /** @description Only those that cover it. */
+                typology?: string;
             };
             header?: never;
             path?: never;
@@ -13518,6 +13751,113 @@ export interface operations {
             };
         };
     };
+    pinRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /**
+                     * Format: date-time
+                     * @description At most 90 days ahead where the list’s policy is none or tighten_only.
+                     */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Keep this tenant on one version of a shared matrix */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpinRiskMatrix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Follow the shared matrix again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMatrixActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     deleteRiskMatrixActivation: {
         parameters: {
             query?: {
@@ -13570,6 +13910,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleFunctions"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTypologies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The typologies that rules are tagged with, and which rules cover each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Typologies"];
                 };
             };
             /** @description A problem. */
@@ -13638,6 +14007,8 @@ export interface operations {
                 state?: "live" | "archived";
                 /** @description Only those whose key begins so. */
                 key_prefix?: string;
+                /** @description Only those that cover it. */
+                typology?: string;
             };
             header?: never;
             path?: never;
@@ -14616,6 +14987,113 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleRollback"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pinRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: number;
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                    /**
+                     * Format: date-time
+                     * @description From when; now when absent. A past instant is marked as retroactive.
+                     */
+                    effective_from?: string;
+                    /**
+                     * Format: date-time
+                     * @description At most 90 days ahead where the list’s policy is none or tighten_only.
+                     */
+                    expires_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Keep this tenant on one version of a shared rule */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpinRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why; kept with the record. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Follow the shared rule again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActivation"];
                 };
             };
             /** @description Waiting for approval. */
@@ -16051,6 +16529,45 @@ export interface operations {
             };
         };
     };
+    getRiskMatrixCoverage: {
+        parameters: {
+            query?: {
+                /** @description Of the definition; the one in force when absent. */
+                version?: number;
+                /** @description Decisions made from here on. */
+                from_at?: string;
+                /** @description Decisions made up to here. */
+                until_at?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the matrix. */
+                matrix_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Parts that past decisions never used, and inputs that fell to their default */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coverage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     startRuleBacktest: {
         parameters: {
             query?: never;
@@ -16158,6 +16675,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImpactRun"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRuleCoverage: {
+        parameters: {
+            query?: {
+                /** @description Of the definition; the one in force when absent. */
+                version?: number;
+                /** @description Decisions made from here on. */
+                from_at?: string;
+                /** @description Decisions made up to here. */
+                until_at?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Parts that past decisions never used, and inputs that fell to their default */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coverage"];
                 };
             };
             /** @description A problem. */

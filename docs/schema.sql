@@ -612,19 +612,18 @@ create table app.audit_event (
   detail text not null,
   mac text not null,
   constraint audit_event_pkey PRIMARY KEY (tenant_id, event_id),
-  constraint audit_event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint audit_event_detail_ck CHECK (((detail)::json IS NOT NULL))
 );
 CREATE INDEX audit_event_actor_idx ON app.audit_event USING btree (tenant_id, actor, recorded_at, event_id);
 CREATE INDEX audit_event_object_idx ON app.audit_event USING btree (tenant_id, object_type, object_id, recorded_at, event_id);
 CREATE INDEX audit_event_sealing_idx ON app.audit_event USING btree (tenant_id, txid, event_id);
-CREATE INDEX audit_event_time_idx ON app.audit_event USING btree (tenant_id, recorded_at, event_id);
 CREATE INDEX audit_event_txid_idx ON app.audit_event USING btree (txid, tenant_id);
 create policy open on app.audit_event as permissive for all using (true) with check (true);
 create policy wall on app.audit_event as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER audit_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.audit_event to app;
+grant insert on app.audit_event to steward;
 grant select (tenant_id, txid) on app.audit_event to worker;
 
 -- audit_head: tenant

@@ -54,6 +54,7 @@ await esbuild.build({ ...shared, entryPoints: programs })
 const threads = {
   'import-thread': 'src/registry/import/import-thread.ts',
   'type-worker': 'src/registry/types/type-worker.ts',
+  'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
 }
 // As scripts/build.mjs makes them: with their packages in one file a thread is ready sooner.
 await esbuild.build({

@@ -58,6 +58,7 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
 const threads = {
   'import-thread': 'src/registry/import/import-thread.ts',
   'type-worker': 'src/registry/types/type-worker.ts',
+  'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
 }
 
 /** A thread is started for every import: with its packages in one file it is ready in a tenth of the time. */

@@ -30,6 +30,7 @@ const stands = {
   'real-lists': 'registry/real-lists',
   linearizable: 'registry/linearizable',
   batch: 'batch',
+  impact: 'impact',
   gorules: 'gorules',
 }
 const [name, ...args] = process.argv.slice(2)
@@ -59,7 +60,11 @@ await esbuild.build({
   outbase: path.join(root, 'test/stand'),
 })
 // The scripts of worker threads lie beside whatever program starts them.
-const threads = ['src/registry/import/import-thread.ts', 'src/registry/types/type-worker.ts']
+const threads = [
+  'src/registry/import/import-thread.ts',
+  'src/registry/types/type-worker.ts',
+  'src/decision/analysis/analysis-worker.ts',
+]
 for (const folder of [outdir, path.join(outdir, 'faults'), path.join(outdir, 'registry')]) {
   await esbuild.build({
     ...shared,

@@ -96,10 +96,16 @@ async function hasCurl(): Promise<boolean> {
   )
 }
 
+/** What `npx probity` starts. npm itself takes longer than most commands: the examples of README.md go through it. */
+const startsProbity = `npx() { [ "$1" = probity ] && shift && node ${path.join(projectRoot, 'bin/probity.mjs')} "$@"; }`
+
 /** As written, except for the port, and that a refusal fails the example although curl alone would not say so. */
-async function runPage(name: string, { shell, program }: Examples): Promise<string> {
+async function runPage(page: string, { shell, program }: Examples): Promise<string> {
+  const name = page.replaceAll(/\W/g, '-')
   const curl = (await hasCurl()) ? 'command curl' : `node ${path.join(projectRoot, 'test/support/curl.mjs')}`
-  const script = ['set -eu', `curl() { ${curl} --fail-with-body "$@"; }`, onThisPort(shell)]
+  const script = ['set -eu', `curl() { ${curl} --fail-with-body "$@"; }`]
+  if (page !== 'README.md') script.push(startsProbity)
+  script.push(onThisPort(shell))
   if (program !== '') script.push(`node ${await compile(name, onThisPort(program))}`)
   const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env })
   return stdout
@@ -150,7 +156,7 @@ describe('examples', () => {
   test.each(pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== '')))(
     '%s',
     async (page) => {
-      const output = await runPage(page.replaceAll(/\W/g, '-'), examplesOf(page))
+      const output = await runPage(page, examplesOf(page))
       expect(output).not.toBe('')
     },
     // One program after the other, each starting up: it takes as long as it takes.

@@ -6,7 +6,7 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
@@ -160,6 +160,58 @@ test('a rotation of the signing key, in the record of every tenant', async () =>
       detail: { retires: [active?.kid] },
     })
   }
+})
+
+describe('act and event are one', () => {
+  /** For as long as the act is tried, the database refuses rows of a table that do not meet the condition. */
+  async function withOnly(table: string, condition: string, body: () => Promise<void>): Promise<void> {
+    const superuser = new pg.Client(w.clone.postgres)
+    await superuser.connect()
+    try {
+      await superuser.query(`alter table app.${table} add constraint refused_ck check (${condition}) not valid`)
+      await body()
+    } finally {
+      await superuser.query(`alter table app.${table} drop constraint if exists refused_ck`)
+      await superuser.end()
+    }
+  }
+  const stateOf = async (tenant_id: string): Promise<string> =>
+    JSON.parse(await probity('tenant', 'list', '--json')).find(
+      (tenant: { tenant_id: string }) => tenant.tenant_id === tenant_id,
+    ).state
+
+  test('suspending and resuming', async () => {
+    const tenant_id = await w.makeTenant()
+    const slug = slugOf(tenant_id)
+    const refused = (verb: string) => expect(probity('tenant', verb, slug)).rejects.toThrow()
+    await withOnly('audit_event', `operation <> 'suspendTenant'`, () => refused('suspend'))
+    expect(await stateOf(tenant_id)).toBe('active')
+    const before = await eventsOf(tenant_id)
+    await withOnly('tenant', `state <> 'suspended'`, () => refused('suspend'))
+    expect(await eventsOf(tenant_id)).toEqual(before)
+    await probity('tenant', 'suspend', slug)
+    await withOnly('audit_event', `operation <> 'resumeTenant'`, () => refused('resume'))
+    expect(await stateOf(tenant_id)).toBe('suspended')
+  })
+
+  test('rotating the signing key', async () => {
+    const tenant_id = await w.makeTenant()
+    const refused = () => expect(probity('keys', 'rotate')).rejects.toThrow()
+    const keys = await probity('keys', 'list', '--json')
+    await withOnly('audit_event', `operation <> 'rotateSigningKey'`, refused)
+    expect(await probity('keys', 'list', '--json')).toBe(keys)
+    const before = await eventsOf(tenant_id)
+    await withOnly('signing_key', `state <> 'active'`, refused)
+    expect(await eventsOf(tenant_id)).toEqual(before)
+  })
+
+  test('a token that could not be recorded is not printed', async () => {
+    const tenant_id = await w.makeTenant()
+    await withOnly('audit_event', `operation <> 'createToken'`, async () => {
+      const refused = probity('token', '--tenant', slugOf(tenant_id), '--role', 'viewer')
+      await expect(refused).rejects.toMatchObject({ stdout: '' })
+    })
+  })
 })
 
 describe('a backup that is broken off', () => {

@@ -55,6 +55,8 @@ export const areas: readonly Area[] = [
     needs: 'listSubjects',
     pages: {
       '/subjects': () => import('./areas/subjects/subjects-page.tsx'),
+      '/subjects/upload': () => import('./areas/subjects/new-upload-page.tsx'),
+      '/subjects/upload/$bulk_id': () => import('./areas/subjects/upload-page.tsx'),
       '/subjects/$subject_id': () => import('./areas/subjects/subject-page.tsx'),
     },
   },
@@ -68,6 +70,7 @@ export const areas: readonly Area[] = [
     pages: {
       '/evaluations': () => import('./areas/evaluations/evaluations-page.tsx'),
       '/evaluations/new': () => import('./areas/evaluations/new-evaluation-page.tsx'),
+      '/evaluations/compare': () => import('./areas/evaluations/compare-page.tsx'),
       '/evaluations/$evaluation_id': () => import('./areas/evaluations/evaluation-page.tsx'),
     },
   },
@@ -81,6 +84,7 @@ export const areas: readonly Area[] = [
     pages: {
       '/batches': () => import('./areas/batches/batches-page.tsx'),
       '/batches/new': () => import('./areas/batches/new-batch-page.tsx'),
+      '/batches/compare': () => import('./areas/batches/compare-page.tsx'),
       '/batches/$batch_id': () => import('./areas/batches/batch-page.tsx'),
     },
   },

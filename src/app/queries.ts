@@ -36,6 +36,12 @@ export const updateTenantState = (tx: Tx, tenant_id: string, state: 'active' | '
     [tenant_id, state],
   )
 
+/** For what is deferred from now on the transaction speaks for this tenant: steward may add to its audit record, and no more. */
+export const deferFor = (tx: Tx, tenant_id: string): Tx => {
+  tx.defer(`select set_config('app.tenant_id', $1, true)`, [tenant_id])
+  return { ...tx, tenant_id }
+}
+
 /** Serialises seeding and key rotation across replicas; released with the transaction. */
 export const lockSeeding = (tx: Tx) => tx.run('select pg_advisory_xact_lock(7205759403792794)')
 

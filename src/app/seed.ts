@@ -4,6 +4,7 @@ import path from 'node:path'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
 import { recordEvent } from '../kernel/audit/record.ts'
 import { BUILT_IN_ISSUER, sealContext } from '../kernel/auth/built-in-issuer.ts'
+import { listSigningKeys } from '../kernel/auth/queries.ts'
 import { type Role, roles } from '../kernel/auth/roles.ts'
 import { generateSigningKey } from '../kernel/auth/token-minter.ts'
 import type { Scope, Tx } from '../kernel/database/tx.ts'
@@ -148,11 +149,21 @@ export async function addSigningKey(tx: Tx, keyring: Keyring): Promise<string> {
   return key.kid
 }
 
-export function rotateSigningKey(context: Pick<SeedContext, 'steward' | 'keyring'>): Promise<string> {
+/** `record` belongs to the same transaction: without it nothing is rotated. */
+export function rotateSigningKey(
+  context: Pick<SeedContext, 'steward' | 'keyring'>,
+  record: (tx: Tx, retires: readonly string[]) => Promise<void> = async () => {},
+): Promise<string> {
   return context.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }, async (tx) => {
     await lockSeeding(tx)
+    const active = (await listSigningKeys(tx)).filter(({ state }) => state === 'active')
     await retireSigningKeys(tx)
-    return addSigningKey(tx, context.keyring)
+    const kid = await addSigningKey(tx, context.keyring)
+    await record(
+      tx,
+      active.map((key) => key.kid),
+    )
+    return kid
   })
 }
 

@@ -52,7 +52,7 @@ export type Collect = 'sum' | 'min' | 'max' | 'count'
 
 export interface TableRow {
   readonly key: string
-  /** One unary test per column. */
+  /** One unary test per column; where a value may stand, `list(list_key, key).field` takes it from a list. */
   readonly when: readonly string[]
   /** One value per output. */
   readonly then: readonly Value[]
@@ -283,6 +283,12 @@ export interface Compiled {
     readonly pointer: string
     readonly key: string | null
     readonly field: string | null
+    /** Where a test compares with it: what is compared, and whether it counts the smallest unit. */
+    readonly compares?: {
+      readonly title: string
+      readonly type: 'text' | 'boolean' | 'integer' | 'decimal' | 'date'
+      readonly minor: boolean
+    }
   }[]
   /** Faults of the inputs alone; empty when they may be decided on. `one_of` is checked when lists are at hand. */
   checkInputs(inputs: Inputs): Finding[]

@@ -3,7 +3,10 @@
  * Where a change is not allowed, or no longer gives an entry of the base's type, the base entry stands: nothing written
  * earlier can loosen or break what the base says now.
  */
+import { canonicalJson } from '../kernel/canonical-json.ts'
 import type { Entry } from './adapter.ts'
+import { entryHash } from './content/hashes.ts'
+import { createMerkleBuilder, type MerkleTree } from './content/merkle.ts'
 import { isObject, parsePointer, setMember, valueAt } from './content/pointer.ts'
 import type { CompiledType } from './types/compile.ts'
 import type { Field, TypeDefinition } from './types/definition.ts'
@@ -17,6 +20,32 @@ export interface OverlayEntry {
   readonly base_hash: string | null
   /** The entry, or what is merged into it; null for a removal. */
   readonly value: Entry | null
+}
+
+/** What the tree holds of an entry: in an overlay the operation, and what it was written against, are part of the content. */
+export function contentHashOf({
+  op = 'put',
+  hash,
+  base_hash = null,
+}: {
+  readonly op?: OverlayEntry['op']
+  readonly hash: string
+  readonly base_hash?: string | null
+}): string {
+  if (op === 'put' && base_hash === null) return hash
+  const builder = createMerkleBuilder()
+  builder.add('operation', canonicalJson({ op, hash, base_hash }))
+  return builder.finish().root
+}
+
+/** The same of a change in hand. */
+export const changeHash = ({ op, base_hash, value }: Omit<OverlayEntry, 'key'>): string =>
+  contentHashOf({ op, base_hash, hash: entryHash(value === null ? '' : canonicalJson(value)) })
+
+export function overlayTree(changes: readonly OverlayEntry[]): MerkleTree {
+  const builder = createMerkleBuilder()
+  for (const change of changes) builder.addHash(change.key, changeHash(change))
+  return builder.finish()
 }
 
 /** RFC 7396: null removes a member, an object is merged, anything else replaces. */

@@ -4,6 +4,8 @@
  */
 import './decisions/matrices.ts'
 import './decisions/rules.ts'
+import './decisions/editor.ts'
+import './decisions/governing.ts'
 import './decisions/evaluations.ts'
 import './decisions/batches.ts'
 import './decisions/subjects.ts'

@@ -149,6 +149,17 @@ export const tableMutants: readonly TableMutant[] = [
       t.kind === 'shared' || t.kind === 'directory' ? [] : [`grant select (tenant_id) on app.${t.name} to steward`],
   },
   {
+    name: 'more than adding to a ledger granted to steward',
+    rule: 'steward may touch rows of tenants',
+    break: (t) => (t.kind === 'ledger' ? [`grant update (tenant_id) on app.${t.name} to steward`] : []),
+  },
+  {
+    name: 'adding elsewhere than to a ledger granted to steward',
+    rule: 'steward may touch rows of tenants',
+    break: (t) =>
+      ['shared', 'directory', 'ledger'].includes(t.kind) ? [] : [`grant insert on app.${t.name} to steward`],
+  },
+  {
     name: 'owned by app',
     rule: 'a serving role owns a table',
     break: (t) => [`alter table app.${t.name} owner to app`],

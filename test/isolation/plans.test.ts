@@ -40,7 +40,7 @@ const accepted: readonly Exception[] = [
   },
   { tables: ['change_request'], text: 'action = $3', given: 3, reason: 'people propose by hand: thousands' },
   { tables: ['change_approval'], text: 'a.approved_by = $6', given: 6, reason: 'people approve by hand: thousands' },
-  { tables: ['audit_event'], text: 'e.operation = $3', given: 3, reason: 'a search of the record for what is rare' },
+  { tables: ['audit_event'], text: 'e.operation = $2', reason: 'a search of the record for what is rare' },
   {
     tables: ['audit_event', 'audit_link'],
     text: 'select min(l.seq) as first',
@@ -121,15 +121,18 @@ beforeAll(async () => {
   const calls = [...(await prepare(big)), ...(await prepare(small))]
   large = await swell(superuser, walled(await readTables(superuser)), big.tenant_id, ROWS)
   const stopListening = listen()
-  for (const { tenant, route, example } of calls) {
-    w.kernel.standings.forget(tenant.tenant_id)
-    const reply = await send(tenant, route, example).catch(() => undefined)
-    for (const query of questions(route, reply?.json?.next_cursor)) {
-      await send(tenant, route, { ...example, query: { ...example.query, ...query } })
+  try {
+    for (const { tenant, route, example } of calls) {
+      w.kernel.standings.forget(tenant.tenant_id)
+      const reply = await send(tenant, route, example).catch(() => undefined)
+      for (const query of questions(route, reply?.json?.next_cursor)) {
+        await send(tenant, route, { ...example, query: { ...example.query, ...query } })
+      }
     }
+    await work(big)
+  } finally {
+    stopListening()
   }
-  await work(big)
-  stopListening()
 }, 300_000)
 afterAll(async () => {
   await Promise.all([superuser, clients.app, clients.worker].map((client) => client.end()))

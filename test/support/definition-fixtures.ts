@@ -78,6 +78,8 @@ interface Family {
   readonly text: () => { readonly inputs: readonly { readonly title: string }[] }
   readonly inputs: object
   readonly expected: object
+  /** One that every installation is seeded with. */
+  readonly shared: string
 }
 const matrices: Family = {
   path: '/risk-matrices',
@@ -88,6 +90,7 @@ const matrices: Family = {
   // Not the country that other examples lay an overlay on.
   inputs: { country: 'FR', pep: false },
   expected: { band: 'low' },
+  shared: 'customer-risk-person',
 }
 const rules: Family = {
   path: '/rules',
@@ -97,12 +100,13 @@ const rules: Family = {
   text: smallRule,
   inputs: { country: 'FR', amount: '5.00' },
   expected: { hit: false },
+  shared: 'dormant-account',
 }
 
 const fresh = () => `definition-${uuidv7().slice(-12)}`
 const kept = new WeakMap<ExampleTenant, Map<string, Promise<string>>>()
 
-function examplesOf({ path, param, noun, plural, text, inputs, expected }: Family): Fixtures {
+function examplesOf({ path, param, noun, plural, text, inputs, expected, shared }: Family): Fixtures {
   const drafted = async (t: ExampleTenant): Promise<string> => {
     const key = fresh()
     await t.make(`POST ${path}`, { body: { [param]: key, title: 'Small', definition: text() } })
@@ -144,6 +148,11 @@ function examplesOf({ path, param, noun, plural, text, inputs, expected }: Famil
     const { activation_id } = await t.make(`POST ${path}/${key}/activations`, { body })
     return { [param]: key, activation_id: activation_id as string }
   }
+  const onShared = { params: { [param]: shared }, shared: true as const }
+  const pinning = async (t: ExampleTenant) => {
+    const { active } = await t.make(`GET ${path}/${shared}`)
+    return { version: (active as { version: number }).version, reason: 'in review' }
+  }
   const one: Fixture = async (t) => ({ params: { [param]: await known(t) } })
   const version: Fixture = async (t) => ({ params: { [param]: await known(t), version: '1' } })
   const draft: Fixture = async (t) => ({ params: { [param]: await drafted(t), version: 'draft' } })
@@ -182,6 +191,11 @@ function examplesOf({ path, param, noun, plural, text, inputs, expected }: Famil
     [`submit${noun}Version`]: withBody(version, { reason: 'please' }),
     [`rollBack${noun}`]: async (t) => ({ params: { [param]: await published(t, [1, 2]) }, body: { reason: 'wrong' } }),
     [`delete${noun}Activation`]: async (t) => ({ params: await scheduled(t) }),
+    [`pin${noun}`]: async (t) => ({ ...onShared, body: await pinning(t) }),
+    [`unpin${noun}`]: async (t) => {
+      await t.make(`POST ${path}/${shared}/pin`, { body: await pinning(t) })
+      return { ...onShared, body: { reason: 'reviewed' } }
+    },
   }
 }
 
@@ -206,6 +220,7 @@ export const definitions: Fixtures = {
   ...examplesOf(matrices),
   ...examplesOf(rules),
   listRuleFunctions: () => ({}),
+  listTypologies: () => ({}),
   importRules: () => ({
     body: { format: 'gorules', text: JSON.stringify(table), key_prefix: `r${uuidv7().slice(-12)}-` },
   }),

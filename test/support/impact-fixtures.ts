@@ -78,6 +78,7 @@ function backtestsOf({ path, param, noun, key }: Family): Fixtures {
       await runKept(t)
       return { params: { [param]: await key(t) } }
     },
+    [`get${noun}Coverage`]: async (t) => ({ params: { [param]: await key(t) }, query: { version: '1' } }),
     [`get${noun}Backtest`]: async (t) => ({ params: { [param]: await key(t), run_id: await runKept(t) } }),
   }
 }

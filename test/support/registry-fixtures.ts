@@ -3,9 +3,9 @@ import { uuidv7 } from '../../src/kernel/uuid.ts'
 import type { ExampleTenant } from './example-tenant.ts'
 import type { Fixture, Fixtures } from './fixtures.ts'
 
-/** A shared list every tenant may lay an overlay over, and a change its policy allows. */
+/** A shared list every tenant may lay an overlay over, and a change its policy allows, which no golden case of a shared matrix rests on. */
 export const SHARED_LIST = 'jurisdiction-risk'
-const TIGHTER = { key: 'DE', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
+const TIGHTER = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
 
 export const typeBody = () => ({
   title: 'Rating',

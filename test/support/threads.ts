@@ -11,6 +11,7 @@ export default async function buildThreads(): Promise<void> {
     entryPoints: {
       'import-thread': 'src/registry/import/import-thread.ts',
       'type-worker': 'src/registry/types/type-worker.ts',
+      'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
     },
     outdir: threadsDir,
     outExtension: { '.js': '.mjs' },

@@ -30,6 +30,7 @@ export interface WorldOptions {
   readonly prepared?: boolean
   readonly upload_max_bytes?: number
   readonly cors_origins?: readonly string[]
+  readonly scripts_dir?: string
 }
 
 export interface CallOptions {
@@ -93,7 +94,7 @@ export async function world(options: WorldOptions = {}) {
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     strict: true,
     assets: (app) => installAssets(app, projectRoot),
-    scripts_dir: threadsDir,
+    scripts_dir: options.scripts_dir ?? threadsDir,
     ...(options.modules && { modules: options.modules }),
     ...(options.jobs && { extra_jobs: options.jobs }),
   })

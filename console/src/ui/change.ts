@@ -7,6 +7,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 interface ChangeOptions<Output> {
   /** First parts of the keys of answers that are no longer true. */
   readonly touches: readonly string[]
+  /** It decides about a change request, so being answered with one does not mean that it waits for approval itself. */
+  readonly isAboutRequest?: boolean
   /** What to say when it is done. */
   readonly done?: string | ((output: Output) => string)
   readonly onDone?: (output: Output) => void
@@ -23,15 +25,16 @@ export interface Change<Input> {
 
 export function useChange<Input, Output>(
   send: (input: Input) => Promise<Output>,
-  { touches, done, onDone }: ChangeOptions<Exclude<Output, Schemas['ChangeRequest']>>,
+  { touches, isAboutRequest = false, done, onDone }: ChangeOptions<Exclude<Output, Schemas['ChangeRequest']>>,
 ): Change<Input> {
   const queries = useQueryClient()
+  const isWaiting = (output: unknown): output is Schemas['ChangeRequest'] => !isAboutRequest && isChangeRequest(output)
   const mutation = useMutation({
     mutationFn: send,
     onSuccess: async (output) => {
-      const touched = isChangeRequest(output) ? ['change-requests'] : touches
+      const touched = isWaiting(output) ? ['change-requests'] : touches
       await Promise.all(touched.map((name) => queries.invalidateQueries({ queryKey: [name] })))
-      if (isChangeRequest(output)) return
+      if (isWaiting(output)) return
       const made = output as Exclude<Output, Schemas['ChangeRequest']>
       if (done !== undefined) {
         notifications.show({ message: typeof done === 'string' ? done : done(made), color: 'teal' })
@@ -43,7 +46,7 @@ export function useChange<Input, Output>(
     run: (input) => mutation.mutate(input),
     isRunning: mutation.isPending,
     problem: problemOf(mutation.error),
-    waiting: isChangeRequest(mutation.data) ? mutation.data : null,
+    waiting: isWaiting(mutation.data) ? mutation.data : null,
     forget: mutation.reset,
   }
 }

@@ -56,9 +56,12 @@ export function When({ at, never = 'never' }: { readonly at: string | null; read
   )
 }
 
+/** The exact time where only text can stand. */
+export const momentWords = (at: string): string => exact.format(new Date(at))
+
 /** The exact time, for records. */
 export function At({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{exact.format(new Date(at))}</time>
+  return <time dateTime={at}>{momentWords(at)}</time>
 }
 
 export function duration(from: string, until: string): string {

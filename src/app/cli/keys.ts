@@ -1,11 +1,12 @@
 /** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private halves are never shown. */
 import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../kernel/auth/queries.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { listTenants } from '../queries.ts'
 import { rotateSigningKey } from '../seed.ts'
-import { recordAct } from './acts.ts'
+import { noteActForAll } from './acts.ts'
 import type { Command } from './command.ts'
 import { OPERATOR, type Operator, withOperator } from './operator.ts'
 import { table } from './table.ts'
@@ -40,19 +41,24 @@ The new key is sealed with the first file of PROBITY_MASTER_KEY_FILE. Running pr
 and tokens signed before stay valid until they expire. The audit record of every tenant says that it was done.`,
   run: (invocation) =>
     withOperator(invocation, { name: 'keys' }, async (operator) => {
-      await recordRotation(operator)
-      invocation.terminal.out(await rotateSigningKey(operator.seeding))
+      const record = (tx: Tx, retires: readonly string[]) => recordRotation(tx, operator, retires)
+      invocation.terminal.out(await rotateSigningKey(operator.seeding, record))
       return 0
     }),
 }
 
 /** The key speaks to all tenants, so each of them is told. */
-async function recordRotation(operator: Operator): Promise<void> {
-  const { app, steward } = operator.guarded
-  const keys = await app.one(SCOPE, listSigningKeys)
-  const retires = keys.filter(({ state }) => state === 'active').map(({ kid }) => kid)
-  const act = { operation: 'rotateSigningKey', object_type: 'signing-keys', object_id: BUILT_IN_ISSUER }
-  for (const { tenant_id } of await steward.read(SCOPE, listTenants)) {
-    if (tenant_id !== CANARY_TENANT) await recordAct(operator, tenant_id, { ...act, detail: { retires } })
-  }
+async function recordRotation(tx: Tx, operator: Operator, retires: readonly string[]): Promise<void> {
+  const tenants = (await listTenants(tx)).filter(({ tenant_id }) => tenant_id !== CANARY_TENANT)
+  noteActForAll(
+    tx,
+    operator,
+    tenants.map(({ tenant_id }) => tenant_id),
+    {
+      operation: 'rotateSigningKey',
+      object_type: 'signing-keys',
+      object_id: BUILT_IN_ISSUER,
+      detail: { retires },
+    },
+  )
 }

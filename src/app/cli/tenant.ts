@@ -6,7 +6,7 @@ import { insertApiKey } from '../../modules/access/index.ts'
 import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { findTenantBySlug, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
 import { createTenant } from '../seed.ts'
-import { noteAct, recordAct } from './acts.ts'
+import { noteAct } from './acts.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type Operator, withOperator } from './operator.ts'
 import { table } from './table.ts'
@@ -132,14 +132,16 @@ const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'],
         invocation.terminal.out(`${slug} is already ${state}.`)
         return 0
       }
-      const detail = { before: tenant.state, after: state }
-      await recordAct(operator, tenant_id, {
-        operation: `${verb}Tenant`,
-        object_type: 'tenant',
-        object_id: tenant_id,
-        detail,
+      await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, async (tx) => {
+        // Somebody else may have done it just now, and recorded it.
+        if ((await updateTenantState(tx, tenant_id, state)) === 0) return
+        noteAct(tx, operator, {
+          operation: `${verb}Tenant`,
+          object_type: 'tenant',
+          object_id: tenant_id,
+          detail: { before: tenant.state, after: state },
+        })
       })
-      await operator.guarded.steward.write(SCOPE, (tx) => updateTenantState(tx, tenant_id, state))
       invocation.terminal.out(`${slug} is ${state}.`)
       return 0
     }),

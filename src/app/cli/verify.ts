@@ -8,6 +8,7 @@ import { ExportUnreadable, verifyExport } from '../../kernel/audit/export-file.t
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { entryHash, keyHash } from '../../registry/content/hashes.ts'
 import { type Proof, verifyProof } from '../../registry/content/merkle.ts'
+import { changeHash, type OverlayEntry } from '../../registry/overlay.ts'
 import { type Command, UsageError } from './command.ts'
 
 const SHOWN_FAULTS = 20
@@ -61,6 +62,8 @@ interface ProofFile {
   readonly key: string
   readonly present: boolean
   readonly entry: unknown
+  /** Instead of the entry, where the version is one of an overlay: what it makes of the entry below it. */
+  readonly change?: unknown
   readonly proof: Proof
 }
 
@@ -89,7 +92,8 @@ Example:
     const entry_file = args.text('entry')
     const faults = faultsOf(given, hash, entry_file === undefined ? undefined : readJsonFile(entry_file))
     const { list_key, version, key, proof } = given
-    const says = `${JSON.stringify(key)} is ${proof.entry_hash === null ? 'NOT in' : 'in'} version ${version} of ${list_key}`
+    const of = given.change === undefined ? list_key : `the overlay on ${list_key}`
+    const says = `${JSON.stringify(key)} is ${proof.entry_hash === null ? 'NOT in' : 'in'} version ${version} of ${of}`
     const held = hash === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
     if (args.flag('json')) {
       const facts = { list_key, version, key, present: proof.entry_hash !== null, content_hash: proof.root }
@@ -105,7 +109,9 @@ Example:
 }
 
 /** Everything that keeps the file from proving what it says, in words. */
-function faultsOf({ key, present, entry, proof }: ProofFile, hash?: string, held?: unknown): string[] {
+function faultsOf({ key, present, entry, change, proof }: ProofFile, hash?: string, held?: unknown): string[] {
+  const shown = change === undefined ? entry : change
+  const hasHash = change === undefined ? isEntry : isChange
   const faults: string[] = []
   if (!verifyProof(proof))
     faults.push('The hashes of the proof do not lead to its own root: it was damaged or made up.')
@@ -116,21 +122,31 @@ function faultsOf({ key, present, entry, proof }: ProofFile, hash?: string, held
   if (hash !== undefined && proof.root !== hash)
     faults.push(`It belongs to the content hash ${proof.root}, not to yours.`)
   if (proof.entry_hash === null) {
-    if (entry !== null) faults.push('The file shows an entry although the key is absent.')
+    if (shown !== null) faults.push('The file shows an entry although the key is absent.')
     if (held !== undefined) faults.push('You hold an entry, but the key is absent.')
     return faults
   }
-  if (!hasHash(entry, proof.entry_hash)) faults.push('The entry in the file is not the one that was proved.')
+  if (!hasHash(shown, proof.entry_hash)) faults.push('The entry in the file is not the one that was proved.')
   if (held !== undefined && !hasHash(held, proof.entry_hash))
     faults.push('The entry you hold is not the one that was proved.')
   return faults
 }
 
-function hasHash(entry: unknown, wanted: string): boolean {
+function isEntry(entry: unknown, wanted: string): boolean {
   try {
     return entryHash(canonicalJson(entry)) === wanted
   } catch {
     // What has no canonical text was never published.
+    return false
+  }
+}
+
+/** Of an overlay the operation and the entry it was written against are proved too. */
+function isChange(change: unknown, wanted: string): boolean {
+  try {
+    const { op, base_hash, value, ...more } = change as OverlayEntry
+    return Object.keys(more).length === 0 && changeHash({ op, base_hash, value }) === wanted
+  } catch {
     return false
   }
 }

@@ -15,6 +15,9 @@ type Matrix = Extract<Definition, { family: 'matrix' }>
 const lists = listsOf(
   bands,
   listOf('few', { a: { score_bps: 100 }, 2: { score_bps: 700 } }),
+  listOf('limits', {
+    all: { two: 2, three: 3, minor: 2, share: '0.4', day: '2024-02-29', text: 'x', kind: 'b', on: true, tag: 'q' },
+  }),
   listOf('countries', { AT: { group: 'near' }, FR: { group: 'near' }, US: { group: 'far' } }),
 )
 
@@ -34,42 +37,56 @@ const subsets = (items: readonly string[]): string[][] => [
 const COLUMNS: readonly Column[] = [
   {
     input: { name: 'kind', title: 'Kind', type: 'enum', values: ['a', 'b', 'c'] },
-    tests: ['-', '"a"', '"b","c"', 'not("a")', 'in list(few)', 'not("a","b")'],
+    tests: ['-', '"a"', '"b","c"', 'not("a")', 'in list(few)', 'not("a","b")', 'list(limits, all).kind'],
     values: ['a', 'b', 'c'],
   },
   {
     input: { name: 'flag', title: 'Flag', type: 'boolean' },
-    tests: ['-', 'true', 'false', 'not(true)'],
+    tests: ['-', 'true', 'false', 'not(true)', 'list(limits, all).on'],
     values: [true, false],
   },
   {
     input: { name: 'count', title: 'Count', type: 'integer', minimum: 0, maximum: 4 },
-    tests: ['-', '< 2', '>= 2', '[1..3]', '(1..3)', '3', 'not([0..1])', '> 4', '<= 9', '0, 4', 'in list(few)'],
+    tests: [
+      ...['-', '< 2', '>= 2', '[1..3]', '(1..3)', '3', 'not([0..1])', '> 4', '<= 9', '0, 4', 'in list(few)'],
+      ...['< list(limits, all).two', '>= list(limits, all).two', '[0..list(limits, all).three)'],
+      ...['not(list(limits, all).three)', '(list(limits, all).two..list(limits, all).three], 0'],
+    ],
     values: [0, 1, 2, 3, 4],
   },
   {
     input: { name: 'free', title: 'Free', type: 'integer' },
-    tests: ['-', '< 0', '>= 0', '> 3', '[0..3]', 'not(2)', 'in list(few)', ']0..3['],
+    tests: ['-', '< 0', '>= 0', '> 3', '[0..3]', 'not(2)', 'in list(few)', ']0..3[', '> list(limits, all).three'],
     values: [-9, -2, -1, 0, 1, 2, 3, 4, 5, 99],
   },
   {
     input: { name: 'share', title: 'Share', type: 'decimal', scale: 1, minimum: '0', maximum: '0.5' },
-    tests: ['-', '< 0.2', '>= 0.2', '(0.1..0.4)', '0.5', 'not(0.5)'],
+    tests: [
+      ...['-', '< 0.2', '>= 0.2', '(0.1..0.4)', '0.5', 'not(0.5)', '< minor(list(limits, all).minor)'],
+      '[minor(list(limits, all).minor)..list(limits, all).share)',
+    ],
     values: ['0', '0.1', '0.2', '0.3', '0.4', '0.5'],
   },
   {
     input: { name: 'day', title: 'Day', type: 'date', minimum: '2024-02-28', maximum: '2024-03-01' },
-    tests: ['-', '< "2024-02-29"', '>= date("2024-02-29")', '"2024-03-01"', 'not("2024-02-29")'],
+    tests: [
+      '-',
+      '< "2024-02-29"',
+      '>= date("2024-02-29")',
+      '"2024-03-01"',
+      'not("2024-02-29")',
+      '> list(limits, all).day',
+    ],
     values: ['2024-02-28', '2024-02-29', '2024-03-01'],
   },
   {
     input: { name: 'text', title: 'Text', type: 'string' },
-    tests: ['-', '"x"', '"y"', 'not("x")', 'in list(few)', 'not(in list(few))', '"a"'],
+    tests: ['-', '"x"', '"y"', 'not("x")', 'in list(few)', 'not(in list(few))', '"a"', 'not(list(limits, all).text)'],
     values: ['x', 'y', 'a', '2', 'something else'],
   },
   {
     input: { name: 'tags', title: 'Tags', type: 'list', values: ['p', 'q', 'r'], max_items: 2 },
-    tests: ['-', '"p"', 'not("p")', '"q","r"', 'not("p","q")'],
+    tests: ['-', '"p"', 'not("p")', '"q","r"', 'not("p","q")', 'list(limits, all).tag'],
     values: subsets(['p', 'q', 'r']),
   },
   {
@@ -92,7 +109,7 @@ const first: Factor = {
   scores: { a: 100, b: 5000 },
   on_missing: 'fail',
 }
-const SCORE_TESTS = ['-', '< 200', '>= 200', '5000', 'not(100)', '> 6000']
+const SCORE_TESTS = ['-', '< 200', '>= 200', '5000', 'not(100)', '> 6000', '> list(limits, all).two']
 
 interface Trial {
   readonly columns: readonly Column[]

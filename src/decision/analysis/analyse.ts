@@ -3,7 +3,7 @@
  * overlap, no row that never counts, no allowed value without its score. Every fault comes with inputs that show it; what is
  * too large to be gone through is said to be so, never passed as proved.
  */
-import { layOut } from '../engine-1/layout.ts'
+import { layOutBound } from '../engine-1/bound-layout.ts'
 import type { Bound, Compiled, Finding, Lists } from '../model.ts'
 import { NotAnalysable } from './atoms.ts'
 import { defaultFindings } from './default-findings.ts'
@@ -21,7 +21,7 @@ export function analyse(compiled: Compiled, lists: Lists): Finding[] {
   const bound = compiled.bind(lists)
   if (!isBound(bound)) return [...bound]
   const { definition } = compiled
-  const layout = layOut(definition)
+  const layout = layOutBound(definition, lists)
   const examples = new Examples(layout, lists, bound)
   const budget = { boxes_left: MAX_BOXES_OF_DEFINITION }
   const table = (pointer: string, scores: boolean): Finding[] => {

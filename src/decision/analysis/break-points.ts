@@ -2,7 +2,7 @@
  * Values of an input between which a definition can change its mind: for numbers and dates both ends of every stretch that is
  * treated alike, for everything else one value of each class.
  */
-import { layOut } from '../engine-1/layout.ts'
+import { layOutBound } from '../engine-1/bound-layout.ts'
 import { columnOf } from '../engine-1/unary.ts'
 import type { Compiled, Lists } from '../model.ts'
 import { wireOf } from './atoms.ts'
@@ -12,7 +12,7 @@ import { wholeDefinition } from './examples.ts'
 export function breakPoints(compiled: Compiled, lists: Lists, input_name: string): unknown[] {
   const input = compiled.definition.inputs.find(({ name }) => name === input_name)
   if (!input) throw new RangeError(`There is no input "${input_name}"`)
-  const { classes } = wholeDefinition(layOut(compiled.definition), lists).dimension(input_name)
+  const { classes } = wholeDefinition(layOutBound(compiled.definition, lists), lists).dimension(input_name)
   const ends = classes.flatMap(({ atoms }) =>
     atoms.flatMap(({ from, to }) => (from === undefined || to === undefined ? [] : [from, to])),
   )

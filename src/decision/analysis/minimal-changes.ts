@@ -2,8 +2,9 @@
  * What would have to be different for another band: one input at a time, then two, tried at the definition's own break
  * points. It says what was searched, so that finding nothing is not taken for more than it is.
  */
+
+import { layOutBound } from '../engine-1/bound-layout.ts'
 import { compileInput } from '../engine-1/inputs.ts'
-import { layOut } from '../engine-1/layout.ts'
 import { columnOf } from '../engine-1/unary.ts'
 import type { Bound, Compiled, Decision, Input, Inputs, Lists } from '../model.ts'
 import { NotAnalysable, wireOf } from './atoms.ts'
@@ -133,7 +134,7 @@ function resultOf(decision: Decision): string | null {
 }
 
 function candidatesOf(compiled: Compiled, lists: Lists, inputs: Inputs) {
-  const questions = wholeDefinition(layOut(compiled.definition), lists)
+  const questions = wholeDefinition(layOutBound(compiled.definition, lists), lists)
   const candidates: Candidates[] = []
   const not_searched: string[] = []
   let truncated = false

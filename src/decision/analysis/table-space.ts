@@ -10,7 +10,7 @@ import type { Inputs, Lists } from '../model.ts'
 import { NotAnalysable, passes } from './atoms.ts'
 import type { Dimension } from './classes.ts'
 import { distinctTests, factorKeyOf, Questions } from './questions.ts'
-import { compileFactor, type FactorAnswer } from './score-probe.ts'
+import { compileFactor } from './score-probe.ts'
 import { allRows, boxesOf, MAX_COLUMNS, type ScoreColumn, type Space, setRow, wordsFor } from './sweep.ts'
 import { passedIn } from './test-answers.ts'
 
@@ -105,6 +105,10 @@ export function holdsFor(test: UnaryTest, held: Held, column: Column, lists: Lis
   return passes(test, held, column, lists)
 }
 
+/** No score is negative. */
+const UNKNOWN = -1
+const NONE = -2
+
 function scoreColumn(
   key: string,
   dimensions: readonly Dimension[],
@@ -120,7 +124,8 @@ function scoreColumn(
   questions.factor(definition.factors[index] as (typeof definition.factors)[number], index)
   const made_of = questions.inputs().map((name) => dimensions.findIndex(({ input }) => input.name === name))
   const answer = compileFactor(definition, key, lists)
-  const answers = new Map<number, FactorAnswer>()
+  // Scores by box; millions of them are no matter for the heap.
+  const scores = new Int32Array(boxesOf(made_of.map((at) => dimensions[at] as Dimension))).fill(UNKNOWN)
   const byScore = new Map<number, Uint32Array>()
   return {
     dimensions: made_of,
@@ -129,14 +134,14 @@ function scoreColumn(
         (code, at) => code * (dimensions[at] as Dimension).classes.length + (classes[at] as number),
         0,
       )
-      let given = answers.get(box)
-      if (!given) {
-        given = answer(complete(inputsAt(dimensions, classes)))
-        answers.set(box, given)
+      if (scores[box] === UNKNOWN) {
+        const given = answer(complete(inputsAt(dimensions, classes)))
+        scores[box] = 'score_bps' in given ? given.score_bps : NONE
       }
-      if (!('score_bps' in given)) return undefined
-      const bits = byScore.get(given.score_bps) ?? passing(given.score_bps)
-      byScore.set(given.score_bps, bits)
+      const score = scores[box] as number
+      if (score === NONE) return undefined
+      const bits = byScore.get(score) ?? passing(score)
+      byScore.set(score, bits)
       return bits
     },
   }

@@ -43,6 +43,7 @@ export const isScore = (value: unknown): value is number =>
 export class Binder {
   readonly findings = new Findings()
   private readonly lists: Lists
+  private readonly known = new Map<string, BoundValue>()
 
   constructor(lists: Lists) {
     this.lists = lists
@@ -57,6 +58,9 @@ export class Binder {
   value(given: Value, pointer: string): BoundValue {
     if (typeof given !== 'object') return { value: given, used: null }
     const { list_key, key, field } = given
+    const place = JSON.stringify([list_key, key, field])
+    const known = this.known.get(place)
+    if (known) return known
     const list = this.list(list_key, pointer)
     if (list === NO_LIST) return NOTHING
     const entry = list.get(key)
@@ -70,7 +74,9 @@ export class Binder {
       this.findings.error('field_missing', pointer, message)
       return NOTHING
     }
-    return { value, used: { list_key, key, field, value, hash: entry.hash } }
+    const bound = { value, used: { list_key, key, field, value, hash: entry.hash } }
+    this.known.set(place, bound)
+    return bound
   }
 
   score(given: Value, pointer: string, what = 'score'): BoundScore {

@@ -14,7 +14,7 @@ import {
   tagged,
   text,
 } from './shape.ts'
-import { LIST_KEY } from './unary-parser.ts'
+import { LIST_KEY, MAX_ENTRY_KEY_CHARS, MAX_FIELD_CHARS } from './unary-parser.ts'
 
 export const MAX_SCORE_BPS = 10_000
 export const MAX_INPUTS = 100
@@ -39,7 +39,7 @@ const Reference = text(
   /^(?:factor\.[a-z][a-z0-9_-]*|[A-Za-z][A-Za-z0-9_]*)$/,
   'the name of an input, or factor.<key>',
 )
-const EntryKey = text(500)
+const EntryKey = text(MAX_ENTRY_KEY_CHARS)
 /** Spaces around it mean nothing; how long it may be is the parser's to say. */
 const Test: Shape = (value, pointer, findings) => {
   const fault = typeof value === 'string' ? storageFault(value.trim()) : `This must be a test, not ${shown(value)}.`
@@ -48,7 +48,7 @@ const Test: Shape = (value, pointer, findings) => {
 }
 
 const Field: Shape = (value, pointer, findings) => {
-  if (!text(200)(value, pointer, findings)) return false
+  if (!text(MAX_FIELD_CHARS)(value, pointer, findings)) return false
   if (!(value as string).startsWith('/') || isPointer(value as string)) return true
   findings.error('shape_invalid', pointer, 'A field is the name of a member, or a JSON pointer.')
   return false

@@ -21,7 +21,7 @@ function compile(definition: Definition): Compiled {
   return {
     definition,
     list_keys: [...new Set(asked.map(({ list_key }) => list_key))].sort(),
-    references: asked.map(({ list_key, pointer, key, field }) => ({ list_key, pointer, key, field })),
+    references: asked.map(({ asks: _, ...reference }) => reference),
     checkInputs: (inputs) => inputFindings(layout.readers, inputs),
     needs: (inputs) => needsOf(layout, asked, inputs),
     bind(lists) {

@@ -5,7 +5,8 @@ import { type Binder, type BoundScore, fieldReader, isScore } from './binder.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
 import { textOf } from './inputs.ts'
 import { keyText } from './keys.ts'
-import type { Layout, Subject } from './layout.ts'
+import type { Subject, WrittenLayout } from './layout.ts'
+import { withLists } from './list-values.ts'
 import type { Sentence } from './reasons.ts'
 import type { Run } from './run.ts'
 import { formatScaled } from './scalars.ts'
@@ -34,14 +35,14 @@ type Score = (run: Run) => Scored | null
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 interface Place {
-  readonly layout: Layout
+  readonly layout: WrittenLayout
   readonly binder: Binder
   readonly pointer: string
   /** What the factor reads, in order. */
   readonly subjects: readonly Subject[]
 }
 
-export function bindFactor(factor: Factor, index: number, layout: Layout, binder: Binder): BoundFactor {
+export function bindFactor(factor: Factor, index: number, layout: WrittenLayout, binder: Binder): BoundFactor {
   const pointer = `/factors/${index}`
   const subjects = subjectsOf(factor, pointer, layout)
   const score = bindForm(factor, { layout, binder, pointer, subjects })
@@ -81,7 +82,7 @@ export function bindFactor(factor: Factor, index: number, layout: Layout, binder
   return { slots: subjects.map(({ slot }) => slot), decide }
 }
 
-function subjectsOf(factor: Factor, pointer: string, layout: Layout): readonly Subject[] {
+function subjectsOf(factor: Factor, pointer: string, layout: WrittenLayout): readonly Subject[] {
   switch (factor.form) {
     case 'lookup':
       return factor.inputs.map(layout.subject)
@@ -215,10 +216,13 @@ function bindTableFactor(factor: Extract<Factor, { form: 'table' }>, place: Plac
     }
     const keys = rows.length === 1 ? first.keys : rows.map(({ key }) => key)
     if (score_bps > 0) for (const { reason_code } of rows) run.addCode(reason_code)
+    const reason = rowReasons(rows, run) ?? own?.(run) ?? `${keys.join(', ')} gives ${score_bps} basis points.`
+    const found = rows.flatMap(({ compared }) => compared.map(({ hash: _, ...said }) => said))
     return {
       score_bps,
-      reason: rowReasons(rows, run) ?? own?.(run) ?? `${keys.join(', ')} gives ${score_bps} basis points.`,
+      reason: rows.reduce((text, { by_lists }) => withLists(text, by_lists), reason),
       reason_code: first.reason_code ?? own_code,
+      ...(found.length > 0 && { found }),
       rows: keys,
     }
   }

@@ -3,7 +3,7 @@
  */
 import type { Definition, Inputs, Table, TableRow } from '../model.ts'
 import { compileInput, type Held, type InputReader } from './inputs.ts'
-import { type Column, SCORE_COLUMN, type UnaryTest } from './unary.ts'
+import { type Column, type ListOperand, SCORE_COLUMN, type UnaryTest, type WrittenTest } from './unary.ts'
 import { isFault, parseTest } from './unary-parser.ts'
 
 /** Something that can be tested: an input, the score of a factor, or the score of the whole. */
@@ -14,32 +14,36 @@ export interface Subject {
   readonly column: Column
 }
 
-export interface ParsedTable {
+/** Here and below: `L` is what may stand in a test in place of a value; nothing once lists are bound. */
+export interface ParsedTable<L = never> {
   readonly table: Table
   readonly pointer: string
   readonly subjects: readonly Subject[]
-  readonly rows: readonly { readonly row: TableRow; readonly tests: readonly UnaryTest[] }[]
+  readonly rows: readonly { readonly row: TableRow; readonly tests: readonly UnaryTest<L>[] }[]
 }
 
-export interface Condition {
+export interface Condition<L = never> {
   readonly subject: Subject
-  readonly test: UnaryTest
+  readonly test: UnaryTest<L>
 }
 
-export interface Layout {
+export interface Layout<L = never> {
   readonly definition: Definition
   readonly readers: readonly InputReader[]
   readonly slots: number
   subject(reference: string): Subject
   /** By their pointers. */
-  readonly tables: ReadonlyMap<string, ParsedTable>
+  readonly tables: ReadonlyMap<string, ParsedTable<L>>
   /** Of each trigger. */
-  readonly conditions: readonly (readonly Condition[])[]
+  readonly conditions: readonly (readonly Condition<L>[])[]
 }
+
+/** As it is written: values of tests may stand in lists. */
+export type WrittenLayout = Layout<ListOperand>
 
 export const SCORE = 'score'
 
-export function layOut(definition: Definition): Layout {
+export function layOut(definition: Definition): WrittenLayout {
   const readers = definition.inputs.map(compileInput)
   const subjects = new Map<string, Subject>()
   const add = (reference: string, title: string, column: Column) =>
@@ -75,7 +79,7 @@ export function tablesOf(definition: Definition): [pointer: string, table: Table
   )
 }
 
-function parseTable(table: Table, pointer: string, subject: (reference: string) => Subject): ParsedTable {
+function parseTable(table: Table, pointer: string, subject: (reference: string) => Subject): ParsedTable<ListOperand> {
   const subjects = table.columns.map(subject)
   const rows = table.rows.map((row) => ({
     row,
@@ -84,7 +88,7 @@ function parseTable(table: Table, pointer: string, subject: (reference: string) 
   return { table, pointer, subjects, rows }
 }
 
-function parsed(text: string, column: Column): UnaryTest {
+function parsed(text: string, column: Column): WrittenTest {
   const test = parseTest(text, column)
   if (isFault(test)) throw new Error(`${test.message} The definition was not checked.`)
   return test

@@ -4,8 +4,9 @@ import { type BoundBand, bindBands } from './bands.ts'
 import type { Binder } from './binder.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
 import { type BoundFactor, bindFactor } from './factors.ts'
-import type { Layout, Subject } from './layout.ts'
+import type { Subject, WrittenLayout } from './layout.ts'
 import { SCORE } from './layout.ts'
+import { listsSentence, withLists } from './list-values.ts'
 import { bindInputs, defaultSentences, explainInputs } from './reading.ts'
 import type { Sentence } from './reasons.ts'
 import { Run } from './run.ts'
@@ -14,7 +15,7 @@ import { compileAll, compileCondition, type Holds } from './tests.ts'
 
 export function bindMatrix(
   definition: Extract<Definition, { family: 'matrix' }>,
-  layout: Layout,
+  layout: WrittenLayout,
   binder: Binder,
 ): Bound | readonly Finding[] {
   const readInputs = bindInputs(layout, binder)
@@ -124,6 +125,8 @@ interface BoundTrigger {
   readonly holds: Holds
   readonly floor: BoundBand | null
   readonly reason: Sentence<Run>
+  /** What it was compared with in lists. */
+  readonly by_lists: string | null
   readonly outcome: Omit<TriggerOutcome, 'reason'>
 }
 
@@ -131,25 +134,25 @@ function bindTrigger(
   trigger: MatrixDefinition['triggers'][number],
   index: number,
   bands: readonly BoundBand[],
-  layout: Layout,
+  layout: WrittenLayout,
   binder: Binder,
 ): BoundTrigger {
   const { key, title, floor_band = null, required_actions = [], reason_code } = trigger
   const pointer = `/triggers/${index}`
-  const conditions = layout.conditions[index] ?? []
+  const written = layout.conditions[index] ?? []
+  const conditions = written.map((condition, n) => compileCondition(condition, `${pointer}/when/${n}/test`, binder))
   const floor = bands.find(({ band }) => band === floor_band) ?? null
   // Without bands there is a finding about them already.
   if (floor_band !== null && !floor && bands.length > 0) {
     const known = bands.map(({ band }) => `"${band}"`).join(', ')
     binder.findings.error('band_unknown', `${pointer}/floor_band`, `There is no band "${floor_band}", only ${known}.`)
   }
-  const subjects: readonly Subject[] = conditions.map(({ subject }) => subject)
+  const subjects: readonly Subject[] = written.map(({ subject }) => subject)
   return {
-    holds: compileAll(
-      conditions.map((condition, n) => compileCondition(condition, `${pointer}/when/${n}/test`, binder)),
-    ),
+    holds: compileAll(conditions),
     floor,
     reason: sentenceOf(trigger.reason, layout, subjects),
+    by_lists: listsSentence(conditions.map(({ words }) => words)),
     outcome: { key, title, floor_band, required_actions, reason_code },
   }
 }
@@ -158,9 +161,9 @@ function runTriggers(triggers: readonly BoundTrigger[], scored: BoundBand, run: 
   const fired: TriggerOutcome[] = []
   const required_actions: string[] = []
   let highest = scored
-  for (const { holds, floor, reason, outcome } of triggers) {
+  for (const { holds, floor, reason, by_lists, outcome } of triggers) {
     if (!holds(run)) continue
-    fired.push({ ...outcome, reason: reason(run) })
+    fired.push({ ...outcome, reason: withLists(reason(run), by_lists) })
     run.addCode(outcome.reason_code)
     for (const action of outcome.required_actions) if (!required_actions.includes(action)) required_actions.push(action)
     if (floor) run.use(floor.used)

@@ -3,14 +3,14 @@ import { escapeStep } from '../../registry/content/pointer.ts'
 import type { Explanation, Finding, Input, Inputs, Lists, UsedEntry } from '../model.ts'
 import { type Binder, fieldReader } from './binder.ts'
 import { type Held, type InputReader, inputFindings, sentenceText, textOf } from './inputs.ts'
-import type { Layout } from './layout.ts'
+import type { WrittenLayout } from './layout.ts'
 import { Run } from './run.ts'
 import { shown } from './shape.ts'
 
 /** A run that holds the inputs, or what is wrong with them. */
 export type ReadInputs = (inputs: Inputs, lists: Lists | undefined) => Run | readonly Finding[]
 
-export function bindInputs(layout: Layout, binder: Binder): ReadInputs {
+export function bindInputs(layout: WrittenLayout, binder: Binder): ReadInputs {
   const { readers, slots } = layout
   const checks = readers.flatMap(({ input }, index) => {
     const check = bindOneOf(input, index, layout, binder)
@@ -40,7 +40,7 @@ export function bindInputs(layout: Layout, binder: Binder): ReadInputs {
 }
 
 /** Allowed values that are keys of a list, or values of one of its fields. */
-function bindOneOf(input: Input, index: number, layout: Layout, binder: Binder): ((run: Run) => void) | null {
+function bindOneOf(input: Input, index: number, layout: WrittenLayout, binder: Binder): ((run: Run) => void) | null {
   if (!input.one_of) return null
   const { list_key, field } = input.one_of
   const { slot, column } = layout.subject(input.name)
@@ -83,7 +83,7 @@ function bindOneOf(input: Input, index: number, layout: Layout, binder: Binder):
   }
 }
 
-export function explainInputs({ readers }: Layout, run: Run): Explanation['inputs'] {
+export function explainInputs({ readers }: WrittenLayout, run: Run): Explanation['inputs'] {
   const explained: Explanation['inputs'][number][] = []
   for (let slot = 0; slot < readers.length; slot++) {
     const { name } = (readers[slot] as InputReader).input
@@ -93,7 +93,7 @@ export function explainInputs({ readers }: Layout, run: Run): Explanation['input
 }
 
 /** Sentences about what was not given. */
-export function defaultSentences({ readers }: Layout, run: Run): string[] {
+export function defaultSentences({ readers }: WrittenLayout, run: Run): string[] {
   const sentences: string[] = []
   for (let slot = 0; slot < readers.length; slot++) {
     if (!run.defaulted[slot]) continue

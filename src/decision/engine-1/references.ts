@@ -3,8 +3,8 @@ import { escapeStep } from '../../registry/content/pointer.ts'
 import type { Compiled, Factor, Inputs, Needs, Value } from '../model.ts'
 import { type Held, textOf } from './inputs.ts'
 import { keyText } from './keys.ts'
-import { type Layout, readLeniently, type Subject } from './layout.ts'
-import { listsOf, type UnaryTest } from './unary.ts'
+import { readLeniently, type Subject, type WrittenLayout } from './layout.ts'
+import { listsOf, operandsOf, type WrittenTest } from './unary.ts'
 
 export type Reference = Compiled['references'][number]
 
@@ -14,7 +14,7 @@ interface Asked extends Reference {
 }
 
 /** In the order of the definition. */
-export function askedLists(layout: Layout): Asked[] {
+export function askedLists(layout: WrittenLayout): Asked[] {
   const { definition } = layout
   const asking = new Asking(layout)
   definition.inputs.forEach(({ name, one_of }, index) => {
@@ -43,9 +43,9 @@ export function askedLists(layout: Layout): Asked[] {
 
 class Asking {
   readonly asked: Asked[] = []
-  private readonly layout: Layout
+  private readonly layout: WrittenLayout
 
-  constructor(layout: Layout) {
+  constructor(layout: WrittenLayout) {
     this.layout = layout
   }
 
@@ -69,8 +69,13 @@ class Asking {
     })
   }
 
-  test(test: UnaryTest, subject: Subject, pointer: string): void {
+  test(test: WrittenTest, subject: Subject, pointer: string): void {
     for (const list_key of listsOf(test)) this.keys(list_key, pointer, null, [subject])
+    const { title, column } = subject
+    for (const { list_key, key, field, minor = false } of operandsOf(test)) {
+      const compares = { title, type: column.kind, minor }
+      this.asked.push({ list_key, pointer, key, field, compares, asks: () => [key] })
+    }
   }
 
   table(pointer: string): void {
@@ -124,7 +129,7 @@ function keysOf(subjects: readonly Subject[], held: readonly (Held | undefined)[
   return parts.every((part) => part !== undefined) ? [keyText(parts)] : []
 }
 
-export function needsOf(layout: Layout, asked: readonly Asked[], inputs: Inputs): Needs {
+export function needsOf(layout: WrittenLayout, asked: readonly Asked[], inputs: Inputs): Needs {
   const held = readLeniently(layout.readers, inputs)
   const needs = new Map<string, 'all' | Set<string>>()
   for (const { list_key, asks } of asked) {

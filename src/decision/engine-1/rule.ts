@@ -1,7 +1,8 @@
 /** A rule bound to lists: it hits when a row of its table fires. */
 import type { Bound, Decision, Definition, Explanation, Finding } from '../model.ts'
 import type { Binder } from './binder.ts'
-import type { Layout } from './layout.ts'
+import type { WrittenLayout } from './layout.ts'
+import { withLists } from './list-values.ts'
 import { bindInputs, defaultSentences, explainInputs } from './reading.ts'
 import { Run } from './run.ts'
 import { sentenceOf } from './sentences.ts'
@@ -9,7 +10,7 @@ import { bindTable, type Hit } from './table.ts'
 
 export function bindRule(
   definition: Extract<Definition, { family: 'rule' }>,
-  layout: Layout,
+  layout: WrittenLayout,
   binder: Binder,
 ): Bound | readonly Finding[] {
   const readInputs = bindInputs(layout, binder)
@@ -32,7 +33,8 @@ export function bindRule(
     if (hit) run.addCode(reason_code)
     const rows: Explanation['rows'] = (given?.rows ?? []).map((row) => {
       run.addCode(row.reason_code)
-      return { key: row.key, reason: row.reason?.(run) ?? null, reason_code: row.reason_code }
+      const reason = row.reason ? withLists(row.reason(run), row.by_lists) : row.by_lists
+      return { key: row.key, reason, reason_code: row.reason_code }
     })
     const summary = hit
       ? [`The rule hits: ${reason(run)}`, ...rows.flatMap((row) => row.reason ?? [])]

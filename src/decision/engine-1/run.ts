@@ -53,11 +53,12 @@ export class Run {
   }
 
   distinctUsed(): UsedEntry[] {
-    const { used } = this
+    // What is read again and again is mostly the very same object.
+    const used = [...new Set(this.used)]
     if (used.length > FEW_USED) {
       const byText = new Map<string, UsedEntry>()
       for (const each of used) {
-        const text = JSON.stringify([each.list_key, each.key, each.field])
+        const text = placeOf(each)
         if (!byText.has(text)) byText.set(text, each)
       }
       return [...byText.values()]
@@ -67,6 +68,10 @@ export class Run {
     return distinct
   }
 }
+
+/** Its length before the field: so no two places make the same text. */
+const placeOf = ({ list_key, key, field }: UsedEntry): string =>
+  field === null ? `${list_key} - ${key}` : `${list_key} ${field.length} ${field}${key}`
 
 const isSame = (a: UsedEntry, b: UsedEntry): boolean =>
   a === b || (a.key === b.key && a.list_key === b.list_key && a.field === b.field)

@@ -1,10 +1,15 @@
 /** How the sentences of a definition are filled from a decision in progress. */
 import { sentenceText } from './inputs.ts'
-import type { Layout, Subject } from './layout.ts'
+import type { Subject, WrittenLayout } from './layout.ts'
 import { compileSentence, type Sentence } from './reasons.ts'
 import type { Run } from './run.ts'
 
-export function sentenceOf(text: string, layout: Layout, subjects: readonly Subject[], list_key = ''): Sentence<Run> {
+export function sentenceOf(
+  text: string,
+  layout: WrittenLayout,
+  subjects: readonly Subject[],
+  list_key = '',
+): Sentence<Run> {
   const shownValue =
     ({ slot, column }: Subject): Sentence<Run> =>
     (run) =>

@@ -2,12 +2,13 @@
 import type { Collect, HitPolicy, UsedEntry } from '../model.ts'
 import type { Binder, BoundValue } from './binder.ts'
 import type { ParsedTable, Subject } from './layout.ts'
+import { listsSentence } from './list-values.ts'
 import type { Sentence } from './reasons.ts'
 import type { Run } from './run.ts'
 import { formatScaled, parseScaled } from './scalars.ts'
 import { shown } from './shape.ts'
 import { compileAll, compileCondition, type Holds } from './tests.ts'
-import type { Scalar } from './unary.ts'
+import type { ListOperand, Scalar } from './unary.ts'
 
 const FEW_ROWS = 5
 
@@ -18,6 +19,10 @@ export interface BoundRow {
   readonly used: readonly UsedEntry[]
   readonly reason: Sentence<Run> | null
   readonly reason_code: string | null
+  /** What its tests were compared with in lists. */
+  readonly compared: readonly UsedEntry[]
+  /** The same as a sentence. */
+  readonly by_lists: string | null
   readonly holds: Holds
   /** This row and no other. */
   readonly alone: Hit
@@ -52,7 +57,7 @@ export type MakeSentence = (text: string, subjects: readonly Subject[]) => Sente
 type BindValue = (value: ParsedTable['rows'][number]['row']['then'][number], pointer: string) => BoundValue
 
 export function bindTable(
-  parsed: ParsedTable,
+  parsed: ParsedTable<ListOperand>,
   binder: Binder,
   bindValue: BindValue,
   sentence: MakeSentence,
@@ -87,6 +92,8 @@ export function bindTable(
       used: given.flatMap(({ used }) => used ?? []),
       reason: row.reason === undefined ? null : sentence(row.reason, subjects),
       reason_code: row.reason_code ?? null,
+      compared: conditions.flatMap(({ used }) => used),
+      by_lists: listsSentence(conditions.map(({ words }) => words)),
       holds: compileAll(conditions),
       rank,
       amount: collector.amounts[index] ?? 0,
@@ -112,7 +119,7 @@ export function bindTable(
 }
 
 function bindOtherwise(
-  { table, pointer, subjects }: ParsedTable,
+  { table, pointer, subjects }: ParsedTable<ListOperand>,
   bindValue: BindValue,
   sentence: MakeSentence,
 ): Otherwise | null {

@@ -2,15 +2,32 @@
 import type { Binder } from './binder.ts'
 import { type Held, textOf } from './inputs.ts'
 import type { Condition } from './layout.ts'
+import { type BoundTest, bindTest } from './list-values.ts'
 import type { Run } from './run.ts'
-import { type Column, intervalOf, type Scalar, type Term, type UnaryTest } from './unary.ts'
+import { type Column, intervalOf, type ListOperand, type Scalar, type Term, type UnaryTest } from './unary.ts'
 
 type Predicate = (value: Scalar, run: Run) => boolean
 /** Whether a condition holds in a run. */
 export type Holds = (run: Run) => boolean
 
-/** Undefined for `-`, which need not be asked. */
-export function compileCondition({ subject, test }: Condition, pointer: string, binder: Binder): Holds | undefined {
+export interface BoundCondition extends Pick<BoundTest, 'used' | 'words'> {
+  /** Undefined for `-`, which need not be asked. */
+  readonly holds: Holds | undefined
+}
+
+export function compileCondition(condition: Condition<ListOperand>, pointer: string, binder: Binder): BoundCondition {
+  const { test, used, words } = bindTest(condition, pointer, binder)
+  const holds = compileHolds({ ...condition, test }, pointer, binder)
+  if (!holds || used.length === 0) return { holds, used, words }
+  // Whatever a test names in lists is read when it is asked.
+  const reads: Holds = (run) => {
+    run.use(used)
+    return holds(run)
+  }
+  return { holds: reads, used, words }
+}
+
+function compileHolds({ subject, test }: Condition, pointer: string, binder: Binder): Holds | undefined {
   const passes = compileTest(test, subject.column, pointer, binder)
   if (!passes) return undefined
   const { slot } = subject
@@ -66,8 +83,8 @@ function compileTerm(term: Term, column: Column, pointer: string, binder: Binder
 }
 
 /** All of them hold. */
-export function compileAll(conditions: readonly (Holds | undefined)[]): Holds {
-  const asked = conditions.filter((holds) => holds !== undefined)
+export function compileAll(conditions: readonly BoundCondition[]): Holds {
+  const asked = conditions.map(({ holds }) => holds).filter((holds) => holds !== undefined)
   const [first, second] = asked
   if (!first) return () => true
   if (!second) return first

@@ -2,14 +2,29 @@
  * Reads the text of a unary test into its tree, typed by its column. One pass from left to right within fixed limits; it never
  * throws, and says at which character what was expected.
  */
+import { isPointer } from '../../registry/content/pointer.ts'
 import { parseDate, parseScaled } from './scalars.ts'
-import { type Column, intervalOf, type Scalar, type Sign, type Term, type UnaryTest } from './unary.ts'
+import {
+  type Column,
+  intervalOf,
+  isOperand,
+  type ListOperand,
+  PLAIN_FIELD,
+  PLAIN_KEY,
+  type Scalar,
+  type Sign,
+  type Term,
+  type WrittenTerm,
+  type WrittenTest,
+} from './unary.ts'
 
 export const MAX_TEST_CHARS = 2000
 export const MAX_TERMS = 200
 export const MAX_DEPTH = 5
 /** As everywhere: `slugPattern` of the kernel. */
 export const LIST_KEY = /^[a-z0-9][a-z0-9_-]{0,99}$/
+export const MAX_ENTRY_KEY_CHARS = 500
+export const MAX_FIELD_CHARS = 200
 const MAX_FOUND_CHARS = 20
 
 export interface TestFault {
@@ -19,7 +34,7 @@ export interface TestFault {
   readonly message: string
 }
 
-export function parseTest(text: string, column: Column): UnaryTest | TestFault {
+export function parseTest(text: string, column: Column): WrittenTest | TestFault {
   if (text.length > MAX_TEST_CHARS) {
     const message = `A test may have ${MAX_TEST_CHARS} characters; this one has ${text.length}.`
     return { code: 'test_limit', offset: MAX_TEST_CHARS, message }
@@ -32,7 +47,7 @@ export function parseTest(text: string, column: Column): UnaryTest | TestFault {
   }
 }
 
-export const isFault = (parsed: UnaryTest | TestFault): parsed is TestFault => 'code' in parsed
+export const isFault = (parsed: WrittenTest | TestFault): parsed is TestFault => 'code' in parsed
 
 class Refused extends Error {
   readonly fault: TestFault
@@ -69,15 +84,15 @@ class Parser {
     this.column = column
   }
 
-  test(): UnaryTest {
+  test(): WrittenTest {
     if (this.text.trim() === '-') return { form: 'any' }
     const terms = this.terms(0)
     if (this.at < this.text.length) this.refuse('test_syntax', 'a comma or the end')
     return { form: 'terms', terms }
   }
 
-  private terms(depth: number): Term[] {
-    const terms: Term[] = []
+  private terms(depth: number): WrittenTerm[] {
+    const terms: WrittenTerm[] = []
     do {
       if (++this.count > MAX_TERMS) this.stop('test_limit', `A test may have ${MAX_TERMS} terms.`)
       this.space()
@@ -87,7 +102,7 @@ class Parser {
     return terms
   }
 
-  private term(depth: number): Term {
+  private term(depth: number): WrittenTerm {
     const start = this.at
     const next = this.text[start]
     if (next === '<' || next === '>') return this.comparison()
@@ -96,17 +111,17 @@ class Parser {
     if (word === 'not') return this.negation(depth)
     if (word === 'in') return this.membership(start)
     this.at = start
-    return { form: 'equals', value: this.literal() }
+    return { form: 'equals', value: this.value() }
   }
 
-  private comparison(): Term {
+  private comparison(): WrittenTerm {
     const start = this.at
     const first = this.text[this.at++] as '<' | '>'
     const sign: Sign = this.took('=') ? `${first}=` : first
     return { form: 'compare', sign, value: this.ordered(start) }
   }
 
-  private range(): Term {
+  private range(): WrittenTerm {
     const start = this.at
     const opening = this.text[this.at++]
     const from = this.ordered(start)
@@ -117,13 +132,15 @@ class Parser {
     const closing = this.text[this.at] ?? ''
     if (closing === '' || !')]['.includes(closing)) this.refuse('test_syntax', '"]", ")" or "[" after the range')
     this.at++
-    const term = { form: 'range', from, from_included: opening === '[', to, to_included: closing === ']' } as const
+    const ends = { from_included: opening === '[', to_included: closing === ']' }
+    if (isOperand(from) || isOperand(to)) return { form: 'range', from, to, ...ends }
+    const term: Term = { form: 'range', from, to, ...ends }
     const whole = intervalOf(term)
     if (whole.from > whole.to) this.stop('test_value', 'No value lies in this range.', start)
     return term
   }
 
-  private negation(depth: number): Term {
+  private negation(depth: number): WrittenTerm {
     this.space()
     if (depth === MAX_DEPTH) this.stop('test_limit', `not(…) may be nested ${MAX_DEPTH} deep.`)
     if (!this.took('(')) this.refuse('test_syntax', '"(" after not')
@@ -132,32 +149,88 @@ class Parser {
     return { form: 'not', terms }
   }
 
-  private membership(start: number): Term {
+  private membership(start: number): WrittenTerm {
     if (this.column.kind === 'decimal') this.stop('test_type', 'A decimal is never the key of a list.', start)
     this.space()
     if (this.match(WORD) !== 'list') this.refuse('test_syntax', 'list(list_key) after in')
-    this.space()
-    if (!this.took('(')) this.refuse('test_syntax', '"(" after list')
-    this.space()
-    const at = this.at
-    const list_key = this.match(SLUG) ?? ''
-    if (!LIST_KEY.test(list_key)) {
-      this.at = at
-      this.refuse('test_syntax', 'the key of a list, without quotes')
-    }
+    const list_key = this.listKey()
     this.space()
     if (!this.took(')')) this.refuse('test_syntax', '")" after the key of the list')
     return { form: 'in_list', list_key }
   }
 
+  /** From the bracket on. */
+  private listKey(): string {
+    this.space()
+    if (!this.took('(')) this.refuse('test_syntax', '"(" after list')
+    this.space()
+    const at = this.at
+    const list_key = this.match(SLUG) ?? ''
+    if (LIST_KEY.test(list_key)) return list_key
+    this.at = at
+    this.refuse('test_syntax', 'the key of a list, without quotes')
+  }
+
+  /** A value written out, or one that stands in a list: `list(list_key, key).field`. */
+  private value(): Scalar | ListOperand {
+    const start = this.at
+    const word = this.match(WORD)
+    if (word === 'list') return this.operand()
+    if (word === 'minor') return this.minor(start)
+    this.at = start
+    return this.literal()
+  }
+
+  private minor(start: number): ListOperand {
+    if (this.column.kind !== 'decimal') {
+      this.stop('test_type', 'minor(…) counts the smallest unit of a decimal; other columns have none.', start)
+    }
+    this.space()
+    if (!this.took('(')) this.refuse('test_syntax', '"(" after minor')
+    this.space()
+    if (this.match(WORD) !== 'list') this.refuse('test_syntax', 'list(list_key, key).field in minor(…)')
+    const operand = this.operand()
+    this.space()
+    if (!this.took(')')) this.refuse('test_syntax', '")" after the value')
+    return { ...operand, minor: true }
+  }
+
+  /** From the bracket on. */
+  private operand(): ListOperand {
+    const list_key = this.listKey()
+    this.space()
+    if (!this.took(',')) this.refuse('test_syntax', 'a comma and the key of an entry, as in list(list_key, key).field')
+    this.space()
+    const key = this.name(PLAIN_KEY, MAX_ENTRY_KEY_CHARS, 'the key of an entry, in quotes if it has other characters')
+    this.space()
+    if (!this.took(')')) this.refuse('test_syntax', '")" after the key of the entry')
+    if (!this.took('.')) this.refuse('test_syntax', '"." and the name of a field')
+    const start = this.at
+    const field = this.name(PLAIN_FIELD, MAX_FIELD_CHARS, 'the name of a field, in quotes if it is a pointer')
+    if (field.startsWith('/') && !isPointer(field)) this.stop('test_syntax', 'This is not a JSON pointer.', start)
+    return { list_key, key, field }
+  }
+
+  /** As it is, or in quotes. */
+  private name(plain: RegExp, max_chars: number, expected: string): string {
+    const start = this.at
+    const name = this.text[start] === '"' ? this.string(expected) : this.match(plain)
+    if (name === undefined || name === '') {
+      this.at = start
+      this.refuse('test_syntax', expected)
+    }
+    if (name.length > max_chars) this.stop('test_limit', `This may have ${max_chars} characters.`, start)
+    return name
+  }
+
   /** A value of a column that has an order. */
-  private ordered(start: number): number {
+  private ordered(start: number): number | ListOperand {
     if (this.column.kind === 'text' || this.column.kind === 'boolean') {
       const what = this.column.kind === 'text' ? 'Texts' : 'true and false'
       this.stop('test_type', `${what} have no order: only numbers and dates can be compared.`, start)
     }
     this.space()
-    return this.literal() as number
+    return this.value() as number | ListOperand
   }
 
   private literal(): Scalar {
@@ -183,11 +256,11 @@ class Parser {
     return value
   }
 
-  private string(): string {
+  private string(expected: string = EXPECTED[this.column.kind]): string {
     const start = this.at
     const quoted = this.match(STRING)
     if (quoted === undefined) {
-      this.refuse(this.text[start] === '"' ? 'test_syntax' : 'test_type', EXPECTED[this.column.kind])
+      this.refuse(this.text[start] === '"' ? 'test_syntax' : 'test_type', expected)
     }
     const value = unescaped(quoted)
     if (value === undefined || UNSTORABLE.test(value)) {

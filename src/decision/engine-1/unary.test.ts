@@ -3,7 +3,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { slugPattern } from '../../kernel/schema.ts'
 import { formatDate, formatScaled, parseDate, parseScaled } from './scalars.ts'
-import { type Column, columnOf, intervalOf, listsOf, printTest, type Term, type UnaryTest } from './unary.ts'
+import {
+  type Column,
+  columnOf,
+  intervalOf,
+  type ListOperand,
+  listsOf,
+  operandsOf,
+  printTest,
+  type WrittenTerm,
+  type WrittenTest,
+} from './unary.ts'
 import { isFault, LIST_KEY, MAX_DEPTH, MAX_TERMS, MAX_TEST_CHARS, parseTest } from './unary-parser.ts'
 
 fc.configureGlobal({ seed: 1971 })
@@ -26,9 +36,10 @@ const columns = {
 type Of = keyof typeof columns
 
 describe('what a test means', () => {
-  const one = (term: Term): UnaryTest => ({ form: 'terms', terms: [term] })
-  const equals = (value: string | number | boolean): Term => ({ form: 'equals', value })
-  const cases: [Of, string, UnaryTest, string?][] = [
+  const one = (term: WrittenTerm): WrittenTest => ({ form: 'terms', terms: [term] })
+  const equals = (value: string | number | boolean | ListOperand): WrittenTerm => ({ form: 'equals', value })
+  const limit = (field: string, key = 'cash'): ListOperand => ({ list_key: 'limits', key, field })
+  const cases: [Of, string, WrittenTest, string?][] = [
     ['text', ' - ', { form: 'any' }, '-'],
     ['text', '"a"', one(equals('a'))],
     ['text', '"a\\"\\u00e9"', one(equals('a"é')), '"a\\"é"'],
@@ -57,6 +68,28 @@ describe('what a test means', () => {
     ['boolean', 'true', one(equals(true))],
     ['date', '"1970-01-02"', one(equals(1)), 'date("1970-01-02")'],
     ['date', '< date( "1970-01-01" )', one({ form: 'compare', sign: '<', value: 0 }), '< date("1970-01-01")'],
+    ['integer', '>= list(limits, cash).low', one({ form: 'compare', sign: '>=', value: limit('low') })],
+    ['text', 'list( limits , "cash" ).name', one(equals(limit('name'))), 'list(limits, cash).name'],
+    ['text', '"a", list(limits, a|b).x', { form: 'terms', terms: [equals('a'), equals(limit('x', 'a|b'))] }],
+    ['boolean', 'not(list(limits, cash).on)', one({ form: 'not', terms: [equals(limit('on'))] })],
+    ['date', 'list(limits, "a b")."/from/0"', one(equals(limit('/from/0', 'a b')))],
+    [
+      'integer',
+      '[list(limits, cash).low..list(limits, cash).high)',
+      one({ form: 'range', from: limit('low'), from_included: true, to: limit('high'), to_included: false }),
+    ],
+    [
+      'integer',
+      '(0 .. list(limits,cash).high]',
+      one({ form: 'range', from: 0, from_included: false, to: limit('high'), to_included: true }),
+      '(0..list(limits, cash).high]',
+    ],
+    [
+      'decimal',
+      '< minor( list(limits, cash).amount_minor )',
+      one({ form: 'compare', sign: '<', value: { ...limit('amount_minor'), minor: true } }),
+      '< minor(list(limits, cash).amount_minor)',
+    ],
   ]
   test.each(cases)('%s %s', (of, text, tree, printed = text) => {
     expect(parseTest(text, columns[of])).toEqual(tree)
@@ -75,8 +108,14 @@ describe('what a test means', () => {
   })
 
   test('the lists it asks are named in order', () => {
-    const parsed = parseTest('in list(b), not(in list(a), "x")', columns.text) as UnaryTest
+    const parsed = parseTest('in list(b), not(in list(a), "x")', columns.text) as WrittenTest
     expect(listsOf(parsed)).toEqual(['b', 'a'])
+  })
+
+  test('the values it takes from lists are named in order, and are not lists it asks', () => {
+    const parsed = parseTest('[list(a, k).x..3], not(>= list(b, k).y), list(a, k).z', columns.integer) as WrittenTest
+    expect(operandsOf(parsed).map(({ list_key, field }) => `${list_key} ${field}`)).toEqual(['a x', 'b y', 'a z'])
+    expect(listsOf(parsed)).toEqual([])
   })
 
   test('list keys are slugs as everywhere', () => {
@@ -116,6 +155,18 @@ describe('what is refused, and where', () => {
     ['date', '"2023-02-29"', 'test_value', 0, /not a date/],
     ['date', 'date(2024)', 'test_type', 5, /a date such as/],
     ['date', 'date("2024-01-01"', 'test_syntax', 17, /"\)" after the date/],
+    ['integer', '>= list(limits)', 'test_syntax', 14, /a comma and the key of an entry/],
+    ['integer', '>= list(limits, )', 'test_syntax', 16, /the key of an entry/],
+    ['integer', '>= list(limits, "a)', 'test_syntax', 16, /the key of an entry/],
+    ['integer', '>= list(limits, a b).x', 'test_syntax', 18, /"\)" after the key of the entry/],
+    ['integer', '>= list(limits, a)', 'test_syntax', 18, /"\." and the name of a field/],
+    ['integer', '>= list(limits, a).1', 'test_syntax', 19, /the name of a field/],
+    ['integer', '>= list(limits, a)."/~"', 'test_syntax', 19, /not a JSON pointer/],
+    ['integer', '>= list(Limits, a).x', 'test_syntax', 8, /the key of a list/],
+    ['text', '>= list(limits, a).x', 'test_type', 0, /no order/],
+    ['integer', '>= minor(list(limits, a).x)', 'test_type', 3, /smallest unit of a decimal/],
+    ['decimal', '>= minor(12)', 'test_syntax', 9, /list\(list_key, key\)\.field/],
+    ['decimal', '>= minor(list(limits, a).x', 'test_syntax', 26, /"\)" after the value/],
   ]
   test.each(cases)('%s %s', (of, text, code, offset, message) => {
     expect(parseTest(text, columns[of])).toEqual({ code, offset, message: expect.stringMatching(message) })
@@ -137,18 +188,32 @@ describe('what is refused, and where', () => {
 
 const anyColumn = fc.constantFrom(...Object.values(columns))
 
+const operand: fc.Arbitrary<ListOperand> = fc.record({
+  list_key: fc.constantFrom('a', 'b-c'),
+  key: fc.oneof(fc.constantFrom('k', 'a|b', '0', 'x y', '-', '.'), fc.string({ minLength: 1, maxLength: 5 })),
+  field: fc.constantFrom('low', 'high_2', '/low/0', 'x y', '2'),
+})
+
+function operandOf({ kind }: Column): fc.Arbitrary<ListOperand> {
+  if (kind !== 'decimal') return operand
+  return fc.tuple(operand, fc.boolean()).map(([given, minor]) => (minor ? { ...given, minor } : given))
+}
+
 function scalarOf({ kind, values }: Column): fc.Arbitrary<string | number | boolean> {
   if (kind === 'boolean') return fc.boolean()
   if (kind !== 'text') return fc.integer({ min: -700_000, max: 2_000_000 })
   return values ? fc.constantFrom(...values) : fc.string({ unit: 'grapheme', maxLength: 8 })
 }
 
-function termOf(of: Column, depth: number): fc.Arbitrary<Term> {
+function termOf(of: Column, depth: number): fc.Arbitrary<WrittenTerm> {
   const number = scalarOf(of) as fc.Arbitrary<number>
-  const forms: fc.Arbitrary<Term>[] = [scalarOf(of).map((value) => ({ form: 'equals', value }))]
+  const end = fc.oneof(number, operandOf(of))
+  const forms: fc.Arbitrary<WrittenTerm>[] = [
+    fc.oneof(scalarOf(of), operandOf(of)).map((value) => ({ form: 'equals', value })),
+  ]
   if (of.kind !== 'text' && of.kind !== 'boolean') {
     forms.push(
-      fc.record({ form: fc.constant('compare'), sign: fc.constantFrom('<', '<=', '>', '>='), value: number }),
+      fc.record({ form: fc.constant('compare'), sign: fc.constantFrom('<', '<=', '>', '>='), value: end }),
       fc.tuple(number, fc.nat(1000), fc.boolean(), fc.boolean()).map(([from, more, from_included, to_included]) => ({
         form: 'range',
         from,
@@ -156,6 +221,9 @@ function termOf(of: Column, depth: number): fc.Arbitrary<Term> {
         to: from + more + 2,
         to_included,
       })),
+      fc
+        .tuple(operandOf(of), end, fc.boolean(), fc.boolean())
+        .map(([from, to, from_included, to_included]) => ({ form: 'range', from, from_included, to, to_included })),
     )
   }
   if (of.kind !== 'decimal')
@@ -174,10 +242,10 @@ describe('for all tests', () => {
     )
     fc.assert(
       fc.property(columnAndTest, ([of, terms]) => {
-        const tree: UnaryTest = { form: 'terms', terms }
+        const tree: WrittenTest = { form: 'terms', terms }
         const text = printTest(tree, of)
         expect(parseTest(text, of)).toEqual(tree)
-        expect(printTest(parseTest(text, of) as UnaryTest, of)).toBe(text)
+        expect(printTest(parseTest(text, of) as WrittenTest, of)).toBe(text)
       }),
       { numRuns: 500 },
     )
@@ -191,6 +259,9 @@ describe('for all tests', () => {
       'not(',
       'in ',
       'list(',
+      'list(a, k).x',
+      'minor(',
+      ').',
       ')',
       '(',
       '[',
@@ -223,7 +294,23 @@ describe('for all tests', () => {
   })
 
   test('the longest texts of every bad kind are answered', () => {
-    for (const piece of ['not(', '"', '\\"', '(', '[', '1,', '-', '<', ' ', '..', '"\\', '0', 'in list(']) {
+    for (const piece of [
+      'not(',
+      '"',
+      '\\"',
+      '(',
+      '[',
+      '1,',
+      '-',
+      '<',
+      ' ',
+      '..',
+      '"\\',
+      '0',
+      'in list(',
+      'list(a,',
+      'minor(',
+    ]) {
       const text = piece.repeat(Math.floor(MAX_TEST_CHARS / piece.length))
       for (const of of Object.values(columns)) expect(isFault(parseTest(text, of)) || text.startsWith('0')).toBe(true)
     }

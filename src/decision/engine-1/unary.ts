@@ -2,7 +2,7 @@
  * Unary tests as a typed tree: what a cell of a decision table or a condition of a trigger says about one value. The text is
  * read by unary-parser.ts; here are the tree, the columns that type it, and its canonical text.
  */
-import type { Input } from '../model.ts'
+import type { Input, ListValue } from '../model.ts'
 import { formatDate, formatScaled } from './scalars.ts'
 
 /**
@@ -22,23 +22,35 @@ export interface Column {
 export type Scalar = string | number | boolean
 export type Sign = '<' | '<=' | '>' | '>='
 
-export type Term =
-  | { readonly form: 'equals'; readonly value: Scalar }
-  | { readonly form: 'compare'; readonly sign: Sign; readonly value: number }
+/** A value that stands in a list. With `minor` it is a whole number of the column's smallest unit: 1250 is 12.50. */
+export interface ListOperand extends ListValue {
+  readonly minor?: true
+}
+
+/** `L` is what may stand in place of a value: nothing once lists are bound. */
+export type Term<L = never> =
+  | { readonly form: 'equals'; readonly value: Scalar | L }
+  | { readonly form: 'compare'; readonly sign: Sign; readonly value: number | L }
   | {
       readonly form: 'range'
-      readonly from: number
+      readonly from: number | L
       readonly from_included: boolean
-      readonly to: number
+      readonly to: number | L
       readonly to_included: boolean
     }
   /** The value, as text, is the key of an entry of the list. */
   | { readonly form: 'in_list'; readonly list_key: string }
   /** None of the terms holds. */
-  | { readonly form: 'not'; readonly terms: readonly Term[] }
+  | { readonly form: 'not'; readonly terms: readonly Term<L>[] }
 
 /** `-`, or terms of which at least one holds. */
-export type UnaryTest = { readonly form: 'any' } | { readonly form: 'terms'; readonly terms: readonly Term[] }
+export type UnaryTest<L = never> =
+  | { readonly form: 'any' }
+  | { readonly form: 'terms'; readonly terms: readonly Term<L>[] }
+
+/** As it is written: values may stand in lists. */
+export type WrittenTerm = Term<ListOperand>
+export type WrittenTest = UnaryTest<ListOperand>
 
 /** A score in basis points: that of an earlier factor, or of the whole. */
 export const SCORE_COLUMN: Column = { kind: 'integer', scale: 0, values: null, many: false }
@@ -78,38 +90,86 @@ export function intervalOf(term: Extract<Term, { form: 'compare' | 'range' }>): 
   }
 }
 
-/** Every list the test asks, in the order they are named. */
-export function listsOf(test: UnaryTest): string[] {
-  const inTerms = (terms: readonly Term[]): string[] =>
+/** Every list whose keys the test asks for, in the order they are named. */
+export function listsOf(test: WrittenTest): string[] {
+  const inTerms = (terms: readonly WrittenTerm[]): string[] =>
     terms.flatMap((term) =>
       term.form === 'in_list' ? [term.list_key] : term.form === 'not' ? inTerms(term.terms) : [],
     )
   return test.form === 'any' ? [] : inTerms(test.terms)
 }
 
-/** The one text of a test: reading it gives the same tree again. */
-export function printTest(test: UnaryTest, column: Column): string {
-  return test.form === 'any' ? '-' : printTerms(test.terms, column)
+/** Every value that the test takes from a list, in the order they stand. */
+export function operandsOf(test: WrittenTest): ListOperand[] {
+  return test.form === 'any' ? [] : test.terms.flatMap(valuesIn).filter(isOperand)
 }
 
-const printTerms = (terms: readonly Term[], column: Column): string =>
-  terms.map((term) => printTerm(term, column)).join(', ')
-
-function printTerm(term: Term, column: Column): string {
+function valuesIn(term: WrittenTerm): (Scalar | ListOperand)[] {
   switch (term.form) {
     case 'equals':
-      return printScalar(term.value, column)
     case 'compare':
-      return `${term.sign} ${printScalar(term.value, column)}`
+      return [term.value]
+    case 'range':
+      return [term.from, term.to]
+    case 'in_list':
+      return []
+    case 'not':
+      return term.terms.flatMap(valuesIn)
+  }
+}
+
+export const isOperand = (value: Scalar | ListOperand): value is ListOperand => typeof value === 'object'
+
+/** How the parts of a test are put into text. */
+export interface Script {
+  compare(sign: Sign | '=', value: string): string
+  value(value: Scalar | ListOperand): string
+}
+
+/** The one text of a test: reading it gives the same tree again. */
+export function printTest(test: WrittenTest, column: Column): string {
+  return writeTest(test, {
+    compare: (sign, value) => (sign === '=' ? value : `${sign} ${value}`),
+    value: (value) => (isOperand(value) ? printOperand(value) : printScalar(value, column)),
+  })
+}
+
+export function writeTest(test: WrittenTest, script: Script): string {
+  return test.form === 'any' ? '-' : writeTerms(test.terms, script)
+}
+
+const writeTerms = (terms: readonly WrittenTerm[], script: Script): string =>
+  terms.map((term) => writeTerm(term, script)).join(', ')
+
+function writeTerm(term: WrittenTerm, script: Script): string {
+  switch (term.form) {
+    case 'equals':
+      return script.compare('=', script.value(term.value))
+    case 'compare':
+      return script.compare(term.sign, script.value(term.value))
     case 'range': {
-      const ends = `${printScalar(term.from, column)}..${printScalar(term.to, column)}`
+      const ends = `${script.value(term.from)}..${script.value(term.to)}`
       return `${term.from_included ? '[' : '('}${ends}${term.to_included ? ']' : ')'}`
     }
     case 'in_list':
       return `in list(${term.list_key})`
     case 'not':
-      return `not(${printTerms(term.terms, column)})`
+      return `not(${writeTerms(term.terms, script)})`
   }
+}
+
+/** Keys and fields that need no quotes. */
+export const PLAIN_KEY = /[A-Za-z0-9][A-Za-z0-9_.|:-]*/y
+export const PLAIN_FIELD = /[A-Za-z][A-Za-z0-9_]*/y
+
+export function printOperand({ list_key, key, field, minor }: ListOperand): string {
+  const value = `list(${list_key}, ${quoted(key, PLAIN_KEY)}).${quoted(field, PLAIN_FIELD)}`
+  return minor ? `minor(${value})` : value
+}
+
+function quoted(text: string, plain: RegExp): string {
+  plain.lastIndex = 0
+  return plain.exec(text)?.[0] === text ? text : JSON.stringify(text)
 }
 
 export function printScalar(value: Scalar, column: Column): string {

@@ -2,7 +2,17 @@
  * The arithmetic of the audit record: what of an event is hashed, how links follow each other, how events and chain ends
  * are authenticated, how a checkpoint is signed. Pure, and the same online and offline.
  */
-import { createHmac, createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from 'node:crypto'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto'
 import type { Keyring } from '../seal.ts'
 
 export interface AuditEvent {
@@ -96,9 +106,10 @@ export interface AuditKeys extends PublicKey {
 }
 
 export function createAuditKeys(keyring: Pick<Keyring, 'deriveEach'>): AuditKeys {
-  const macKeys = keyring.deriveEach('audit-event')
+  // Made once: a key handed over as bytes is prepared anew for each of a million codes.
+  const macKeys = keyring.deriveEach('audit-event').map((bytes) => createSecretKey(bytes))
   const [signer, ...earlier] = keyring.deriveEach('audit-checkpoint').map(signingKey) as [SigningKey, ...SigningKey[]]
-  const mac = (text: string): string => macWith(macKeys[0] as Buffer, text)
+  const mac = (text: string): string => macWith(macKeys[0] as KeyObject, text)
   const macFits = (text: string, given: string): boolean => macKeys.some((key) => isSame(macWith(key, text), given))
   const headText = (tenant_id: string, { seq, hash }: ChainEnd) => JSON.stringify(['head', tenant_id, seq, hash])
   const { key_id, public_key } = signer
@@ -143,7 +154,7 @@ function signingKey(seed: Buffer): SigningKey {
 
 export const keyIdOf = (public_key: string): string => sha256(public_key).slice(0, 16)
 
-const macWith = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex')
+const macWith = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
 function isSame(wanted: string, given: string): boolean {
   const [one, two] = [Buffer.from(wanted), Buffer.from(given)]

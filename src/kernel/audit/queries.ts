@@ -142,26 +142,43 @@ export interface LinkRow {
   readonly prev_hash: string
   readonly hash: string
 }
-export type ChainRow = LinkRow & { readonly event: EventRow | null }
+export type ChainRow = LinkRow & { readonly event: (AuditEvent & { readonly mac: string }) | null }
 
-/** Links in order, each with its event if it is still there. */
+/**
+ * Links in order, each with its event if it is still there. What link and event share, and what every row would repeat, comes
+ * once: each column of a million rows is a second of parsing.
+ */
 export const listChain = async (tx: Tx, after_seq: number, count: number): Promise<ChainRow[]> => {
-  const rows = await tx.query<LinkRow & EventRow & { found: string | null }>(
-    `select l.seq, l.event_id, l.prev_hash, l.hash, e.event_id as found, e.tenant_id, e.recorded_at, e.actor, e.operation,
-            e.object_type, e.object_id, e.request_id, e.detail, e.mac, e.txid
+  const { tenant_id } = tx
+  const rows = await tx.query<LinkRow & Omit<AuditEvent, 'tenant_id'> & { mac: string | null }>(
+    `select l.seq, l.event_id, l.prev_hash, l.hash, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id,
+            e.request_id, e.detail, e.mac
        from app.audit_link l left join app.audit_event e on e.tenant_id = l.tenant_id and e.event_id = l.event_id
       where l.tenant_id = $1 and l.seq > $2 order by l.seq limit $3`,
-    [tx.tenant_id, after_seq, count],
+    [tenant_id, after_seq, count],
   )
-  // The row is the event too: a copy for each of a million costs more than its hash.
+  // Written out: spreading each of a million rows costs more than its hashes.
   return rows.map((row) => ({
     seq: row.seq,
     event_id: row.event_id,
     prev_hash: row.prev_hash,
     hash: row.hash,
-    event: row.found === null ? null : row,
+    event: row.mac === null ? null : eventOf(tenant_id, row, row.mac),
   }))
 }
+
+const eventOf = (tenant_id: string, row: Omit<AuditEvent, 'tenant_id'>, mac: string) => ({
+  tenant_id,
+  event_id: row.event_id,
+  recorded_at: row.recorded_at,
+  actor: row.actor,
+  operation: row.operation,
+  object_type: row.object_type,
+  object_id: row.object_id,
+  request_id: row.request_id,
+  detail: row.detail,
+  mac,
+})
 
 /** Events that no link names, oldest first: the unsealed tail, or something planted. */
 export const listUnlinked = (tx: Tx, count: number) =>

@@ -124,8 +124,10 @@ const rules: readonly string[] = [
       and has_column_privilege('worker', t.oid, a.attnum, 'SELECT')`,
   `select 'worker may add or remove rows', name from walled
     where has_any_column_privilege('worker', oid, 'INSERT') or has_table_privilege('worker', oid, 'DELETE')`,
+  // A ledger it may add to, and no more: the operator's acts are recorded by the transactions that do them.
   `select 'steward may touch rows of tenants', name from walled where kind not in ('shared', 'directory')
-      and (has_any_column_privilege('steward', oid, 'SELECT, INSERT, UPDATE') or has_table_privilege('steward', oid, 'DELETE'))`,
+      and (has_any_column_privilege('steward', oid, 'SELECT, UPDATE') or has_table_privilege('steward', oid, 'DELETE')
+        or (kind <> 'ledger' and has_any_column_privilege('steward', oid, 'INSERT')))`,
   `select 'app may add or remove tenants', name from walled where kind = 'directory'
       and (has_any_column_privilege('app', oid, 'INSERT') or has_table_privilege('app', oid, 'DELETE'))`,
   `select 'a system table can be written by a serving role', t.name || ' ' || role from tables t, serving

@@ -2,6 +2,7 @@
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { JobState } from '../../kernel/job/queries.ts'
 import type { Position } from '../../kernel/page.ts'
+import { firstIdAfter, firstIdFrom } from './rules.ts'
 
 export interface AuditEventRow {
   readonly event_id: string
@@ -28,28 +29,37 @@ export interface AuditFilter {
   readonly until_at: string | null
 }
 
+/**
+ * Conditions for what is asked, and no others: a filter that is left open must not keep the rest from an index. One actor or one
+ * object has an index in order of time; everything else is read along the primary key, which has the same order.
+ */
+function searchOf(tx: Tx, filter: AuditFilter, after: Position) {
+  const values: unknown[] = [tx.tenant_id]
+  const where = ['e.tenant_id = $1']
+  const place = (value: unknown): string => `$${values.push(value)}`
+  for (const name of ['actor', 'operation', 'object_type', 'object_id'] as const) {
+    if (filter[name] !== null) where.push(`e.${name} = ${place(filter[name])}`)
+  }
+  const { from_at, until_at } = filter
+  if (from_at !== null) where.push(`e.recorded_at >= ${place(from_at)}`, `e.event_id >= ${place(firstIdFrom(from_at))}`)
+  if (until_at !== null)
+    where.push(`e.recorded_at < ${place(until_at)}`, `e.event_id < ${place(firstIdAfter(until_at))}`)
+  const isIndexed = filter.actor !== null || (filter.object_type !== null && filter.object_id !== null)
+  if (after && isIndexed)
+    where.push(`(e.recorded_at, e.event_id) < (${place(after[0])}::timestamptz, ${place(after[1])}::uuid)`)
+  if (after && !isIndexed) where.push(`e.event_id < ${place(after[1])}`)
+  const order = isIndexed ? 'e.recorded_at desc, e.event_id desc' : 'e.event_id desc'
+  return { values, place, where: where.join(' and '), order }
+}
+
 /** Newest first. */
-export const listEvents = (tx: Tx, filter: AuditFilter, after: Position, count: number) =>
-  tx.query<AuditEventRow>(
-    `select ${columns} from app.audit_event e
-      where e.tenant_id = $1 and ($2::text is null or e.actor = $2) and ($3::text is null or e.operation = $3)
-        and ($4::text is null or e.object_type = $4) and ($5::text is null or e.object_id = $5)
-        and ($6::timestamptz is null or e.recorded_at >= $6) and ($7::timestamptz is null or e.recorded_at < $7)
-        and ($8::timestamptz is null or (e.recorded_at, e.event_id) < ($8, $9::uuid))
-      order by e.recorded_at desc, e.event_id desc limit $10`,
-    [
-      tx.tenant_id,
-      filter.actor,
-      filter.operation,
-      filter.object_type,
-      filter.object_id,
-      filter.from_at,
-      filter.until_at,
-      after?.[0] ?? null,
-      after?.[1] ?? null,
-      count,
-    ],
+export const listEvents = (tx: Tx, filter: AuditFilter, after: Position, count: number) => {
+  const { values, place, where, order } = searchOf(tx, filter, after)
+  return tx.query<AuditEventRow>(
+    `select ${columns} from app.audit_event e where ${where} order by ${order} limit ${place(count)}`,
+    values,
   )
+}
 
 export const findEvent = (tx: Tx, event_id: string) =>
   tx.find<AuditEventRow>(`select ${columns} from app.audit_event e where e.tenant_id = $1 and e.event_id = $2`, [
@@ -58,13 +68,15 @@ export const findEvent = (tx: Tx, event_id: string) =>
   ])
 
 /** Which links hold the events of a time range: the proofs need an unbroken run of them. */
-export const findRange = (tx: Tx, from_at: string | null, until_at: string | null) =>
-  tx.find<{ first: number | null; last: number | null }>(
+export const findRange = (tx: Tx, from_at: string | null, until_at: string | null) => {
+  const anything = { actor: null, operation: null, object_type: null, object_id: null }
+  const { values, where } = searchOf(tx, { ...anything, from_at, until_at }, null)
+  return tx.find<{ first: number | null; last: number | null }>(
     `select min(l.seq) as first, max(l.seq) as last
-       from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
-      where e.tenant_id = $1 and ($2::timestamptz is null or e.recorded_at >= $2) and ($3::timestamptz is null or e.recorded_at < $3)`,
-    [tx.tenant_id, from_at, until_at],
+       from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id where ${where}`,
+    values,
   )
+}
 
 export type Family = 'list' | 'matrix' | 'rule'
 
@@ -144,8 +156,8 @@ export const findEndAt = (tx: Tx, at: string) =>
   tx.find<{ seq: number; hash: string; event_id: string; recorded_at: string }>(
     `select l.seq, l.hash, e.event_id, e.recorded_at
        from app.audit_event e join app.audit_link l on l.tenant_id = e.tenant_id and l.event_id = e.event_id
-      where e.tenant_id = $1 and e.recorded_at <= $2 order by e.recorded_at desc, e.event_id desc limit 1`,
-    [tx.tenant_id, at],
+      where e.tenant_id = $1 and e.recorded_at <= $2 and e.event_id < $3 order by e.event_id desc limit 1`,
+    [tx.tenant_id, at, firstIdAfter(at)],
   )
 
 export interface RunRow {

@@ -233,6 +233,36 @@ describe("the examiner's pack", () => {
     const proof = json(pack, 'lists/jurisdiction-risk/proof-1.json')
     expect([proof.key, proof.present]).toEqual(['DE', true])
     expect(proof.entry.score_bps).toBeLessThan(9000)
+    const { lists } = json(pack, 'document.json')
+    const { overlay_hash } = lists.find((list: never) => list['list_key'] === 'jurisdiction-risk')
+    const said = json(pack, 'lists/jurisdiction-risk/overlay-proof-1.json')
+    expect(said).toMatchObject({ key: 'DE', present: true, change: { op: 'merge', value: { score_bps: 9000 } } })
+    const proved = (content: unknown) => run('verify', 'proof', save(content), '--hash', overlay_hash)
+    expect(await proved(said)).toEqual({ code: 0, out: expect.stringContaining('of the overlay on jurisdiction-risk') })
+    const { change } = said
+    const lies = {
+      'another value': { change: { ...change, value: { ...change.value, score_bps: 1 } } },
+      'another operation': { change: { ...change, op: 'put' } },
+      'another base': { change: { ...change, base_hash: null } },
+      'one more member': { change: { ...change, note: 'x' } },
+      'no change': { present: false, change: null },
+      'another key': { key: 'FR' },
+    }
+    for (const [name, lie] of Object.entries(lies)) {
+      expect([name, (await proved({ ...said, ...lie })).code]).toEqual([name, 1])
+    }
+  })
+
+  test('proves of an entry that the overlay leaves it as it is', async () => {
+    const { matrix_key } = await newPolicy(t, 'jurisdiction-risk')
+    const made = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'FR' } } })
+    const pack = await packOf(t, made.evaluation_id)
+    const said = json(pack, 'lists/jurisdiction-risk/overlay-proof-1.json')
+    expect(said).toMatchObject({ key: 'FR', present: false, change: null })
+    expect(await run('verify', 'proof', save(said))).toEqual({
+      code: 0,
+      out: expect.stringContaining('"FR" is NOT in version 1 of the overlay on jurisdiction-risk'),
+    })
   })
 
   test('names who asked for each version and who approved it', async () => {

@@ -149,6 +149,40 @@ describe('one country of a list moves', () => {
   })
 })
 
+test('where a person has overridden the rating, their band is what both sides are held against', async () => {
+  const of = (country: string, index = 0) =>
+    decided.filter((one) => one.country === country)[index]?.subject_id as string
+  const override = (subject_id: string, band: string) => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    return t.make(`POST /subjects/${subject_id}/risk-override`, { body: { band, reason: 'known', expires_at } })
+  }
+  const outcomes = async () => (await look(await impactOf(policy.country_list, 2))).result.known_outcomes
+  const nobody = { decisions: 0, agreed_before: 0, agreed_after: 0, table: [] }
+  expect(await outcomes()).toEqual(nobody)
+  await override(of('DE'), 'high')
+  await override(of('DE', 1), 'high')
+  await override(of('DE', 2), 'low')
+  // Of two, the later one counts.
+  await override(of('CH'), 'low')
+  await override(of('CH'), 'high')
+  const key = policy.matrix_key
+  expect(await outcomes()).toEqual({
+    decisions: 4,
+    agreed_before: 1,
+    agreed_after: 2,
+    table: [
+      { key, outcome: 'high', before: 'low', after: 'high', decisions: 2 },
+      { key, outcome: 'high', before: 'low', after: 'low', decisions: 1 },
+      { key, outcome: 'low', before: 'low', after: 'high', decisions: 1 },
+    ],
+  })
+  const token = await t.token()
+  for (const subject_id of [of('DE'), of('DE', 1), of('DE', 2), of('CH')]) {
+    expect((await w.call(`DELETE /subjects/${subject_id}/risk-override`, { token })).status).toBe(204)
+  }
+  expect(await outcomes()).toEqual(nobody)
+})
+
 describe('a run', () => {
   test('goes on after a step that failed, and counts nobody twice', async () => {
     const whole = await look(await impactOf(policy.country_list, 2))

@@ -12,7 +12,7 @@ import { closed, Id } from '../../kernel/schema.ts'
 import { createRecordCheck } from '../evaluations/index.ts'
 import { findReceipt, type Pinned } from '../reference-data/index.ts'
 import { type Comparison, comparisonsOf, decideOn, manifestHash } from './ground/actions.ts'
-import { addDecision, inputsFor, NOTHING, resultOf, type Tally } from './measure/rules.ts'
+import { addDecision, addOutcome, inputsFor, NOTHING, resultOf, type Tally } from './measure/rules.ts'
 import {
   countDecidedOn,
   findRun,
@@ -135,7 +135,9 @@ async function tryAgain(
   const { subject_id, segment, batch_id, seq } = row
   const past = { evaluation_id: row.evaluation?.evaluation_id ?? null, batch_id, seq, subject_id, segment, family, key }
   const today = await decideOn(kernel, tx, before, inputs(before))
-  addDecision(tally, past, today, await decideOn(kernel, tx, after, inputs(after)))
+  const then = await decideOn(kernel, tx, after, inputs(after))
+  addDecision(tally, past, today, then)
+  if (row.known_band !== null) addOutcome(tally, past, row.known_band, today, then)
 }
 
 /** Nothing that was altered behind the service's back is taken for a decision. */

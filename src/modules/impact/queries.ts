@@ -182,6 +182,8 @@ export interface PastRow {
   readonly subject_id: string
   readonly segment: string | null
   readonly attributes: Record<string, unknown>
+  /** The band a person put in place of what was decided, as it stood at the end of the window. */
+  readonly known_band: string | null
   readonly past_family: Family | null
   readonly past_key: string | null
   readonly batch_id: string | null
@@ -204,21 +206,38 @@ export const listPast = async (
         where s.tenant_id = $1 and s.state = 'active' and ($6::uuid is null or s.subject_id > $6)
           and ($7::bigint is null or hashtextextended(s.subject_id::text, $8) <= $7)
         order by s.subject_id limit $9)
-     select s.subject_id as of_subject, s.segment, s.attributes, p.family as past_family, p.key as past_key, p.batch_id, p.seq,
+     select s.subject_id as of_subject, s.segment, s.attributes, o.known_band, p.family as past_family, p.key as past_key, p.batch_id, p.seq,
             i.inputs as batch_inputs, e.*
        from s
        left join lateral (select d.family, d.key, l.* from ${wanted} cross join lateral (${latest}) l) p on true
+       left join lateral (
+         select case when r.cause = 'override' and r.expires_at > $5 then r.band end as known_band from app.rating r
+          where r.tenant_id = $1 and r.subject_id = s.subject_id and r.cause in ('override', 'override-ended')
+            and r.recorded_at <= $5
+          order by r.recorded_at desc, r.rating_id desc limit 1) o on true
        left join app.evaluation e on e.tenant_id = $1 and e.evaluation_id = p.evaluation_id
        left join app.batch_item i on i.tenant_id = $1 and i.batch_id = p.batch_id and i.seq = p.seq
       order by s.subject_id, p.family, p.key`,
     [tx.tenant_id, ...windowValues(window), after, threshold, seed, count],
   )
   return rows.map(
-    ({ of_subject, segment, attributes, past_family, past_key, batch_id, seq, batch_inputs, ...evaluation }) =>
+    ({
+      of_subject,
+      segment,
+      attributes,
+      known_band,
+      past_family,
+      past_key,
+      batch_id,
+      seq,
+      batch_inputs,
+      ...evaluation
+    }) =>
       ({
         subject_id: of_subject,
         segment,
         attributes,
+        known_band,
         past_family,
         past_key,
         batch_id,
@@ -228,3 +247,42 @@ export const listPast = async (
       }) as unknown as PastRow,
   )
 }
+
+export interface DocumentRow {
+  readonly evaluation_id: string
+  readonly decided_at: string
+  readonly document: string
+  readonly document_hash: string
+}
+
+/** Single decisions of one version, newest first. */
+export const listDocuments = (
+  tx: Tx,
+  of: {
+    readonly family: Family
+    readonly key: string
+    readonly version: number
+    readonly from_at?: string | undefined
+    readonly until_at?: string | undefined
+  },
+  after: Position,
+  count: number,
+) =>
+  tx.query<DocumentRow>(
+    `select evaluation_id, decided_at, document, document_hash from app.evaluation
+      where tenant_id = $1 and definition_key = $2 and family = $3 and definition_version = $4
+        and ($5::timestamptz is null or decided_at >= $5) and ($6::timestamptz is null or decided_at <= $6)
+        and ($7::timestamptz is null or (decided_at, evaluation_id) < ($7, $8::uuid))
+      order by decided_at desc, evaluation_id desc limit $9`,
+    [
+      tx.tenant_id,
+      of.key,
+      of.family,
+      of.version,
+      of.from_at ?? null,
+      of.until_at ?? null,
+      after?.[0] ?? null,
+      after?.[1] ?? null,
+      count,
+    ],
+  )

@@ -7,6 +7,7 @@ import { activationRoutes } from './activations/routes.ts'
 import {
   Activation,
   ActivationOrder,
+  PinOrder,
   ReasonBody,
   RevokeQuery,
   RollbackOrder,
@@ -30,15 +31,13 @@ import { versionRoutes } from './versions/routes.ts'
 import { DifferencePage, DifferenceQuery, VersionQuery, VersionView } from './versions/schema.ts'
 
 // What the operator's tool does to shared lists, it does through these.
-export { activate, IN_FORCE, type InForceChange, rollBack } from './activations/actions.ts'
+export { activate, cancel, IN_FORCE, type InForceChange, pin, rollBack, unpin } from './activations/actions.ts'
 export {
   type ActivationRow,
-  findActivation,
   findInForce,
   listActivations,
   listPending,
   lockActivations,
-  updateRevoked,
 } from './activations/queries.ts'
 export { timelineOf } from './activations/rules.ts'
 export {
@@ -83,7 +82,7 @@ export {
   seedRegistry,
 } from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
-export { findSharedType, findType, listTypes, type TypeRow } from './types/queries.ts'
+export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
 export {
   differencePage,
   entryOf,
@@ -116,6 +115,7 @@ export const wire = {
   DifferenceQuery,
   Label,
   Origin,
+  PinOrder,
   ReasonBody,
   RevokeQuery,
   RollbackOrder,

@@ -1,9 +1,11 @@
 /** What is remembered of resolution: used while it holds, and never a moment longer, whoever activates and whatever the clock does. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type World, world } from '../../../test/support/world.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { activate as activateIn } from './activations/actions.ts'
 import { recall, remember } from './memory/actions.ts'
+import { WHOLE_LIST_BYTES } from './resolve/actions.ts'
 import { resolveLists } from './resolve/queries.ts'
 
 let w: World
@@ -34,6 +36,30 @@ async function newList(versions: number): Promise<string> {
   await activate(list_key, 1)
   return list_key
 }
+/** Of some more bytes than a process holds of one list. */
+async function newLargeList(): Promise<string> {
+  const type_key = 'long-remark'
+  const text = { type: 'string', maxLength: 100_000 }
+  const schema = { type: 'object', properties: { code: text, remark: text }, required: ['code'] }
+  const type = { type_key, title: 'Remark', description: 'A long remark.', key_pointers: ['/code'], fields: {} }
+  const body = { ...type, schema: { ...schema, additionalProperties: false }, examples: [{ code: 'P0' }] }
+  expect((await w.call('POST /reference-data/types', { token: maker, body })).status).toBe(201)
+  const list = { list_key: 'remarks', type_key, title: 'Remarks' }
+  expect((await w.call('POST /reference-data/datasets', { token: maker, body: list })).status).toBe(201)
+  const remark = 'x'.repeat(WHOLE_LIST_BYTES / 12)
+  const lines = Array.from({ length: 13 }, (_, n) => `${JSON.stringify({ code: `P${n}`, remark })}\n`)
+  const headers = { 'content-type': 'application/octet-stream' }
+  const upload = await w.call('POST /uploads?file_name=remarks.ndjson', {
+    token: maker,
+    payload: lines.join(''),
+    headers,
+  })
+  const order = { list_key: 'remarks', upload_id: upload.json.upload_id, adapter_key: 'ndjson' }
+  const job = await w.call('POST /reference-data/imports', { token: maker, body: order })
+  expect(await new ExampleTenant(w, tenant_id).ran(job.json)).toMatchObject({ state: 'succeeded' })
+  await activate('remarks', 1)
+  return 'remarks'
+}
 const activate = async (list_key: string, version: number, more: object = {}) => {
   const body = { version, reason: 'test', ...more }
   const reply = await w.call(`POST /reference-data/datasets/${list_key}/activations`, { token: checker, body })
@@ -60,6 +86,40 @@ test('nothing is recalled before it was asked for, everything afterwards, until 
   expect(await recalled(list_key)).not.toBeNull()
   await activate(list_key, 2)
   expect(await versionOf(list_key)).toBe(2)
+})
+
+/** What the list in force says of a key, and the same asked inside one transaction that remembers nothing. */
+async function bothAnswers(list_key: string, key: string) {
+  const alone = await w.call(`GET /reference-data/resolve/${list_key}/entry?key=${key}`, { token: maker })
+  const lookups = [{ list_key, keys: [key] }]
+  const inside = await w.call('POST /reference-data/lookup', { token: maker, body: { lookups } })
+  expect([alone.status, inside.status]).toEqual([200, 201])
+  const [{ list, entries }] = inside.json.results
+  return [JSON.stringify(alone.json), JSON.stringify({ list, ...entries[0] })] as const
+}
+
+test('a single key is answered as in a transaction, before and after an activation, also when it is not there', async () => {
+  const list_key = await newList(2)
+  const answers: string[] = []
+  for (const version of [1, 2, 1]) {
+    await activate(list_key, version)
+    // The first asks for everything anew, the second remembers.
+    for (const key of ['DE', 'DE', 'FR']) {
+      const [alone, inside] = await bothAnswers(list_key, key)
+      expect(alone).toBe(inside)
+      answers.push(JSON.parse(alone).entry?.score ?? 'none')
+    }
+  }
+  expect(answers).toEqual([1, 1, 'none', 2, 2, 'none', 1, 1, 'none'])
+})
+
+test('so is a key of a list too large to be held', async () => {
+  const list_key = await newLargeList()
+  for (const key of ['P0', 'P7', 'P99']) {
+    const [alone, inside] = await bothAnswers(list_key, key)
+    expect(alone).toBe(inside)
+    expect(JSON.parse(alone).entry?.code ?? 'none').toBe(key === 'P99' ? 'none' : key)
+  }
 })
 
 test('a rollback and a revoked schedule are seen at once', async () => {

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { smallMatrix } from '../../../test/support/definition-fixtures.ts'
 import { SharedList } from '../../../test/support/shared-list.ts'
 import { type World, world } from '../../../test/support/world.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { activate } from '../reference-data/index.ts'
+import { seedDefinitions } from './index.ts'
 
 let w: World
 let token: string
@@ -215,6 +217,53 @@ describe('a version of a definition', () => {
   })
 })
 
+describe('what is scheduled and then cancelled', () => {
+  const scheduled = (month: number) => ({ effective_from: `2090-0${month}-01T00:00:00Z` })
+  const cancel = (path: string, activation_id: string) => call(`DELETE ${path}/activations/${activation_id}`)
+  const nextVersion = async (matrix_key: string, definition: object) => {
+    await make(`POST /risk-matrices/${matrix_key}/versions`, { definition })
+    await make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
+  }
+
+  test('a version stays scheduled while its lists are to move to what only it reads', async () => {
+    const list_key = await newList([...both, { code: 'c', points: 1 }])
+    const matrix_key = await newMatrix(reading(list_key, 'points', ['a', 'c']))
+    const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
+    await nextVersion(matrix_key, reading(list_key))
+    const next = await make(`POST ${matrix}/activations`, { version: 2, reason: 'next', ...scheduled(1) })
+    await addVersion(list_key, both)
+    const shorter = await activateList(list_key, 2, scheduled(2))
+    expect(shorter.status).toBe(201)
+    const refused = await cancel(matrix, next.activation_id)
+    expect([refused.status, refused.json.code]).toEqual([409, 'gates_closed'])
+    expect(refused.json.gates).toMatchObject([
+      { gate: 'proof', facts: { version: 1, from: '2090-02-01T00:00:00.000000Z' } },
+    ])
+    expect((await call(`GET ${matrix}`)).json.pending).toHaveLength(1)
+    expect((await cancel(list, shorter.json.activation_id)).status).toBe(200)
+    expect((await cancel(matrix, next.activation_id)).status).toBe(200)
+  })
+
+  test('a list stays scheduled while a version that needs it is', async () => {
+    const list_key = await newList()
+    const matrix_key = await newMatrix(reading(list_key))
+    const [matrix, list] = [`/risk-matrices/${matrix_key}`, `/reference-data/datasets/${list_key}`]
+    await addVersion(list_key, [...both, { code: 'c', points: 1 }])
+    const longer = await activateList(list_key, 2, scheduled(1))
+    // Published while the longer list is in force for a moment; what it needs is then only scheduled.
+    await activateList(list_key, 2)
+    await nextVersion(matrix_key, reading(list_key, 'points', ['a', 'c']))
+    await call(`POST ${list}/rollback`, { reason: 'back', to_version: 1, keep_scheduled: true })
+    const next = await make(`POST ${matrix}/activations`, { version: 2, reason: 'next', ...scheduled(2) })
+    const refused = await cancel(list, longer.json.activation_id)
+    expect(refused.json.gates).toMatchObject([
+      { gate: 'referenced-by', facts: { definitions: [{ key: matrix_key, version: 2 }] } },
+    ])
+    expect((await cancel(matrix, next.activation_id)).status).toBe(200)
+    expect((await cancel(list, longer.json.activation_id)).status).toBe(200)
+  })
+})
+
 describe('a shared list that the operator changes', () => {
   const shared = [
     { country: 'DE', rating: 'low', score: 10 },
@@ -274,5 +323,70 @@ describe('a shared list that the operator changes', () => {
     expect((await lay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([{ gate: 'referenced-by' }])
     expect((await call(`DELETE ${path}`)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
     expect((await lay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
+  })
+})
+
+describe('a shared matrix', () => {
+  /** Each definition a version, the last one in force for all tenants. */
+  async function sharedMatrix(...definitions: object[]): Promise<string> {
+    const key = `shared-matrix-${++count}`
+    const settings = { title: 'Shared', description: 'Of the operator.', owner: 'Operator' }
+    const profile = { subject_types: ['person'], products: [], typologies: [] }
+    const versions = definitions.map((definition, n) => ({ label: `v${n + 1}`, definition: { ...definition } }))
+    const seed = {
+      key,
+      family: 'matrix',
+      ...settings,
+      ...profile,
+      review_every_days: 365,
+      stale_after_days: 400,
+    } as const
+    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+      seedDefinitions(tx, [{ ...seed, cases: [], versions }], () => {}),
+    )
+    return key
+  }
+  const shared = [
+    { country: 'DE', rating: 'low', score: 10 },
+    { country: 'FR', rating: 'low', score: 20 },
+  ] as const
+  const active = async (path: string) => (await call(`GET ${path}`)).json.active
+
+  test('is pinned to a version, and followed again', async () => {
+    const list = await SharedList.create(w, 'free', shared)
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+      object,
+      object,
+    ]
+    const path = `/risk-matrices/${await sharedMatrix(one, two)}`
+    expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
+    expect((await call(`POST ${path}/unpin`, { reason: 'none' })).json.code).toBe('transition_not_allowed')
+    const pinned = await call(`POST ${path}/pin`, { version: 1, reason: 'in review' })
+    expect([pinned.status, pinned.json.kind]).toEqual([201, 'pin'])
+    expect(await active(path)).toMatchObject({ version: 1, via: 'tenant-pin' })
+    const inputs = { code: 'FR' }
+    const decided = await call('POST /evaluations', { matrix_key: path.split('/')[2], inputs })
+    expect([decided.status, decided.json.code]).toEqual([409, 'inputs_refused'])
+    expect((await call(`POST ${path}/unpin`, { reason: 'reviewed' })).status).toBe(201)
+    expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
+    expect((await call(`POST ${path}/pin`, { version: 9, reason: 'none' })).json.code).toBe('not_found')
+    const own = await newMatrix(reading(await newList()))
+    expect((await call(`POST /risk-matrices/${own}/pin`, { version: 1, reason: 'own' })).json.code).toBe('not_found')
+  })
+
+  test('is not pinned to a version that does not hold, nor followed again where the shared one does not', async () => {
+    const list = await SharedList.create(w, 'free', shared.slice(0, 1))
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+      object,
+      object,
+    ]
+    const falling = `/risk-matrices/${await sharedMatrix(one, two)}`
+    const rising = `/risk-matrices/${await sharedMatrix(two, one)}`
+    const refused = await call(`POST ${rising}/pin`, { version: 1, reason: 'old' })
+    expect(refused.json.gates).toMatchObject([{ gate: 'proof', facts: { version: 1 } }])
+    expect((await call(`POST ${falling}/pin`, { version: 1, reason: 'holds' })).status).toBe(201)
+    expect((await call(`POST ${falling}/unpin`, { reason: 'follow' })).json.gates).toMatchObject([
+      { gate: 'proof', facts: { version: 2 } },
+    ])
   })
 })

@@ -199,6 +199,13 @@ describe('publishing', () => {
     expect((await call(`DELETE ${path}/test-cases/${case_id}`)).status).toBe(200)
     await publish(path)
   })
+
+  test('a golden case that cannot be decided is told in one sentence', async () => {
+    const path = await drafted()
+    await call(`POST ${path}/test-cases`, { name: 'half', inputs: { country: 'FR' }, expected: { band: 'low' } })
+    const [finding] = (await call(`POST ${path}/versions/draft/validate`)).json.findings
+    expect(finding.message).toMatch(/^The golden case "half" is not met: [^.]+\.$/)
+  })
 })
 
 describe('versions in force', () => {
@@ -298,14 +305,14 @@ describe('what an installation starts with', () => {
       const one = (await call(`GET ${path}/${key}`)).json
       expect([key, one.active, one.attention]).toEqual([
         key,
-        expect.objectContaining({ via: 'shared', version: 1 }),
+        expect.objectContaining({ via: 'shared', version: item.head_version }),
         [],
       ])
-      const report = (await call(`POST ${path}/${key}/versions/1/test`, {})).json
+      const report = (await call(`POST ${path}/${key}/versions/${item.head_version}/test`, {})).json
       const faults = report.results.flatMap(({ differences }: { differences: string[] }) => differences)
       expect([key, report.failed, faults]).toEqual([key, 0, []])
       expect(report.passed).toBeGreaterThan(1)
-      const verdict = (await call(`POST ${path}/${key}/versions/1/validate`)).json
+      const verdict = (await call(`POST ${path}/${key}/versions/${item.head_version}/validate`)).json
       expect([key, verdict.findings]).toEqual([key, []])
     }
   })

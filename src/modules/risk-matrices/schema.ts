@@ -266,6 +266,7 @@ export function schemasOf(kind: DefinitionKind) {
       origin: Type.Optional(wire.Origin),
       state: Type.Optional(oneOf(['live', 'archived'])),
       key_prefix: Type.Optional(Slug({ description: 'Only those whose key begins so.' })),
+      typology: Type.Optional(text(100, { description: 'Only those that cover it.' })),
     }),
     New: closed({
       [kind.param]: Key,

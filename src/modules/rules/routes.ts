@@ -2,12 +2,14 @@
 import { importDmn } from '../../decision/import/dmn.ts'
 import { importGoRules } from '../../decision/import/gorules.ts'
 import { everyone } from '../../kernel/auth/roles.ts'
+import { askEach } from '../../kernel/database/beforehand.ts'
 import { fail } from '../../kernel/problem.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { listDatasets } from '../reference-data/index.ts'
 import { createDefinition, judge } from '../risk-matrices/index.ts'
+import { typologiesOf } from './actions.ts'
 import { hit_policies, keyFor, tests, words } from './rules.ts'
-import { ImportOrder, ImportReply, RuleFunctions, ruleKind } from './schema.ts'
+import { ImportOrder, ImportReply, RuleFunctions, ruleKind, Typologies } from './schema.ts'
 
 const MAX_LISTS = 200
 const anyList = { origin: null, state: 'live', type_key: null, key_prefix: null }
@@ -24,6 +26,14 @@ export const ruleRoutes: readonly Route[] = [
     const distinct = new Map(lists.map(({ list_key, title }) => [list_key, { list_key, title }]))
     return { tests: tests as never, hit_policies, words, lists: [...distinct.values()] }
   }),
+
+  tenantRoute('GET /rules/typologies', {
+    id: 'listTypologies',
+    summary: 'The typologies that rules are tagged with, and which rules cover each',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, Typologies],
+  }).handle(async ({ tx }) => typologiesOf(tx)),
 
   tenantRoute('POST /rules/import', {
     id: 'importRules',
@@ -45,15 +55,14 @@ export const ruleRoutes: readonly Route[] = [
     }
     return settle(JSON.stringify(body), async (tx) => {
       const taken = new Set<string>()
-      const items = []
-      for (const { name, place, definition } of definitions) {
+      const items = await askEach(definitions, async ({ name, place, definition }) => {
         const rule_key = keyFor(name, body.key_prefix ?? '', taken)
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
         const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
         const judged = await judge(kernel, tx, { dataset, text })
-        items.push({ rule_key, name, place, findings: judged.findings as never })
-      }
+        return { rule_key, name, place, findings: judged.findings as never }
+      })
       audit.configuration(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
       return { items, findings: findings as never }
     })

@@ -81,6 +81,45 @@ describe('import', () => {
   })
 })
 
+test('typologies are listed with the rules that cover them, and rules are found by them', async () => {
+  const definition = {
+    inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
+    table: {
+      hit_policy: 'first',
+      columns: ['amount'],
+      outputs: [{ name: 'severity' }],
+      rows: [{ key: 'large', when: ['>= 500'], then: ['high'] }],
+    },
+    reason_code: 'LARGE',
+    reason: 'The amount is large.',
+  }
+  const make = async (rule_key: string, typologies: string[]) =>
+    expect((await call('POST /rules', { rule_key, title: rule_key, typologies, definition })).status).toBe(201)
+  await make('tagged-one', ['mule-accounts', 'smurfing'])
+  await make('tagged-two', ['smurfing'])
+  await make('tagged-none', [])
+  const ours = async () => {
+    const { items, complete } = (await call('GET /rules/typologies')).json
+    expect(complete).toBe(true)
+    return items.filter(({ typology }: { typology: string }) => ['mule-accounts', 'smurfing'].includes(typology))
+  }
+  const one = { rule_key: 'tagged-one', title: 'tagged-one', origin: 'own', version: null }
+  const two = { rule_key: 'tagged-two', title: 'tagged-two', origin: 'own', version: null }
+  expect(await ours()).toEqual([
+    { typology: 'mule-accounts', covered: false, rules: [one] },
+    { typology: 'smurfing', covered: false, rules: [one, two] },
+  ])
+  expect((await call('POST /rules/tagged-two/versions/draft/publish', {})).status).toBe(201)
+  expect((await call('POST /rules/tagged-two/activations', { version: 1, reason: 'x' })).status).toBe(201)
+  expect((await ours())[1]).toEqual({ typology: 'smurfing', covered: true, rules: [one, { ...two, version: 1 }] })
+
+  const keysOf = async (query: string) =>
+    (await call(`GET /rules?${query}`)).json.items.map(({ rule_key }: { rule_key: string }) => rule_key)
+  expect(await keysOf('typology=smurfing')).toEqual(['tagged-one', 'tagged-two'])
+  expect(await keysOf('typology=mule-accounts')).toEqual(['tagged-one'])
+  expect(await keysOf('typology=unheard-of')).toEqual([])
+})
+
 test('seeding again adds nothing', async () => {
   const steps: string[] = []
   await seed(w.seedContext, { demo: false }, (text) => steps.push(text))

@@ -1,6 +1,6 @@
 /** What may stand in a cell of a decision table, printed by the engine itself, so that the words never say what it cannot read. */
 import { WORDS } from '../../decision/engine-1/reasons.ts'
-import { type Column, columnOf, printTest, type Term, type UnaryTest } from '../../decision/engine-1/unary.ts'
+import { type Column, columnOf, printTest, type WrittenTerm, type WrittenTest } from '../../decision/engine-1/unary.ts'
 import type { HitPolicy, InputType } from '../../decision/model.ts'
 
 const column = (type: InputType): Column => columnOf({ name: 'example', title: 'Example', type })
@@ -8,10 +8,12 @@ const ORDERED: readonly InputType[] = ['integer', 'decimal', 'date']
 const ALL: readonly InputType[] = ['enum', 'integer', 'decimal', 'boolean', 'date', 'string', 'list']
 const TEXTS: readonly InputType[] = ['enum', 'string', 'list']
 
-const example = (terms: readonly Term[], type: InputType): string => {
-  const test: UnaryTest = { form: 'terms', terms }
+const example = (terms: readonly WrittenTerm[], type: InputType): string => {
+  const test: WrittenTest = { form: 'terms', terms }
   return printTest(test, column(type))
 }
+
+const limit = { list_key: 'transaction-monitoring-thresholds', key: 'cash-structuring|retail' }
 
 export const tests = [
   { form: 'any', example: printTest({ form: 'any' }, column('string')), meaning: 'Anything.', input_types: ALL },
@@ -50,6 +52,25 @@ export const tests = [
     example: example([{ form: 'in_list', list_key: 'eu-high-risk-third-countries' }], 'enum'),
     meaning: 'The value is a key of the list, in the version in force.',
     input_types: TEXTS,
+  },
+  {
+    form: 'list_value',
+    example: example([{ form: 'compare', sign: '>=', value: { ...limit, field: 'transaction_count' } }], 'integer'),
+    meaning:
+      'A value that stands in a list, wherever one could be written out: the field of the entry with this key, in the ' +
+      'version in force. Keys and fields with other characters than letters, digits, - _ . : | stand in double quotes.',
+    input_types: ALL,
+  },
+  {
+    form: 'list_value_minor',
+    example: example(
+      [{ form: 'compare', sign: '<', value: { ...limit, field: 'amount_minor', minor: true } }],
+      'decimal',
+    ),
+    meaning:
+      'The same where the list counts the smallest unit as a whole number: 900000 is 9000.00 in a column with two ' +
+      'digits. Without minor(…) a decimal stands in a list as text, such as "9000.00".',
+    input_types: ['decimal'] as const,
   },
   {
     form: 'not',

@@ -36,6 +36,30 @@ export const RuleFunctions = closed(
   { title: 'RuleFunctions' },
 )
 
+export const MAX_COVERS = 10_000
+export const Typologies = closed(
+  {
+    items: listOf(
+      closed({
+        typology: text(100),
+        covered: Type.Boolean({ description: 'By a rule that is in force.' }),
+        rules: listOf(
+          closed({
+            rule_key: Slug(),
+            title: text(200),
+            origin: oneOf(['own', 'shared']),
+            version: nullable(Type.Integer({ description: 'In force now; null: none.' })),
+          }),
+          MAX_COVERS,
+        ),
+      }),
+      MAX_COVERS,
+    ),
+    complete: Type.Boolean({ description: `False where there are more than ${MAX_COVERS} tags altogether.` }),
+  },
+  { title: 'Typologies' },
+)
+
 export const ImportOrder = closed({
   format: oneOf(['dmn', 'gorules'], { description: 'DMN 1.x XML, or a GoRules JSON decision model.' }),
   text: text(1_000_000, { description: 'The file.' }),

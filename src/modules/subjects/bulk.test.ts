@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type JobWorld, jobWorld, until } from '../../../test/support/job-world.ts'
+import { HOUSEKEEPING } from '../tenant/index.ts'
 
 let w: JobWorld
 let t: ExampleTenant
@@ -267,6 +268,20 @@ describe('interrupted', () => {
     expect((await bulkOf(job)).counts).toEqual(whole)
     expect(await stored()).toEqual(everybody)
   })
+})
+
+test('rejected rows are kept as long as the job that rejected them', async () => {
+  const { job, rejects } = await takenIn(ndjson([row(1), row(1)]))
+  expect(rejects).toMatchObject([{ code: 'duplicate_external_id' }])
+  const tidied = async () => {
+    const { job_id } = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
+    return (await w.ended(t.tenant_id, job_id)).result
+  }
+  expect(await tidied()).toMatchObject({ rejects: 0 })
+  await t.write((tx) => tx.run('delete from app.job where tenant_id = $1 and job_id = $2', [t.tenant_id, job.job_id]))
+  expect(await tidied()).toMatchObject({ rejects: 1 })
+  expect(await rejectsOf(job)).toMatchObject({ items: [], faults: 1, truncated: true })
+  expect((await bulkOf(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })
 })
 
 test('two files at once with the same subjects make each of them once', async () => {

@@ -7,6 +7,7 @@ import {
   removeExpiredRevocations,
   removeExpiredUploads,
   removeOldJobs,
+  removeRejectsOf,
 } from './queries.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
@@ -14,19 +15,21 @@ export const HOUSEKEEPING_EVERY_S = 3600
 
 export const housekeeping = defineJob({
   kind: HOUSEKEEPING,
-  summary: 'Removes expired answers, uploads, revocations and old jobs.',
+  summary: 'Removes expired answers, uploads, revocations, old jobs and the rows they rejected.',
   payload: closed({}),
   resumes: 'restart',
   run: async ({ finish }) => {
     await finish(async (tx) => {
       const policy = await findRetentionPolicy(tx)
       const keep_days = policy?.classes.find(({ record_class }) => record_class === 'jobs')?.keep_days
+      // Without a stated term nothing is removed.
+      const old = keep_days ? await removeOldJobs(tx, keep_days) : []
       return {
         answers: await removeExpiredAnswers(tx),
         uploads: await removeExpiredUploads(tx),
         revocations: await removeExpiredRevocations(tx),
-        // Without a stated term nothing is removed.
-        jobs: keep_days ? await removeOldJobs(tx, keep_days) : 0,
+        jobs: old.length,
+        rejects: await removeRejectsOf(tx, old),
       }
     })
     return null

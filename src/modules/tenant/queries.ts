@@ -135,11 +135,29 @@ export const removeExpiredUploads = (tx: Tx) =>
 export const removeExpiredRevocations = (tx: Tx) =>
   tx.run('delete from app.revoked_token where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
 
-export const removeOldJobs = (tx: Tx, keep_days: number) =>
-  tx.run(`delete from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day'`, [
-    tx.tenant_id,
-    keep_days,
-  ])
+/** Gives the ids of those it removed. */
+export const removeOldJobs = async (tx: Tx, keep_days: number): Promise<string[]> => {
+  const removed = await tx.query<{ job_id: string }>(
+    `delete from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day' returning job_id`,
+    [tx.tenant_id, keep_days],
+  )
+  return removed.map(({ job_id }) => job_id)
+}
+
+/** Rows that files lost are kept as long as the jobs that read the files: their counts stay with what the files became. */
+export const removeRejectsOf = async (tx: Tx, job_ids: readonly string[]): Promise<number> => {
+  const subjects = await tx.run(
+    `delete from app.subject_bulk_reject where tenant_id = $1 and bulk_id = any (array(
+       select bulk_id from app.subject_bulk where tenant_id = $1 and job_id = any ($2::uuid[])))`,
+    [tx.tenant_id, job_ids],
+  )
+  const entries = await tx.run(
+    `delete from app.dataset_import_reject where tenant_id = $1 and import_id = any (array(
+       select import_id from app.dataset_import where tenant_id = $1 and job_id = any ($2::uuid[])))`,
+    [tx.tenant_id, job_ids],
+  )
+  return subjects + entries
+}
 
 // Isolation probes --------------------------------------------------------------------------------------------------
 

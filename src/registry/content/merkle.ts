@@ -10,6 +10,8 @@ const CHUNK_PAIRS = 16_384
 const MIN_BITS = 8
 const MAX_BITS = 24
 const AVERAGE_PAIRS_PER_BUCKET = 64
+/** Only keys that repeat make larger ones. */
+const SMALL_BUCKET = 4 * AVERAGE_PAIRS_PER_BUCKET
 
 /**
  * The one rule for the number of buckets, 2^bits: at least 256, and so many that a bucket holds 64 entries on average at
@@ -114,12 +116,14 @@ class PairStore {
     return firstBits(this.chunkOf(index), bits, (index % CHUNK_PAIRS) * PAIR_BYTES)
   }
 
-  /** By the first 48 bits, which almost always decide, and without a view per comparison: a million entries make many. */
+  /** The first 48 bits of the key hash, which almost always decide which comes first. */
+  beginningOf(index: number): number {
+    return this.chunkOf(index).readUIntBE((index % CHUNK_PAIRS) * PAIR_BYTES, 6)
+  }
+
   compareKeys(a: number, b: number): number {
-    const [chunkA, chunkB] = [this.chunkOf(a), this.chunkOf(b)]
     const [atA, atB] = [(a % CHUNK_PAIRS) * PAIR_BYTES, (b % CHUNK_PAIRS) * PAIR_BYTES]
-    const difference = chunkA.readUIntBE(atA, 6) - chunkB.readUIntBE(atB, 6)
-    return difference !== 0 ? difference : chunkA.compare(chunkB, atB, atB + HASH_BYTES, atA, atA + HASH_BYTES)
+    return this.chunkOf(a).compare(this.chunkOf(b), atB, atB + HASH_BYTES, atA, atA + HASH_BYTES)
   }
 
   private chunkOf(index: number): Buffer {
@@ -147,10 +151,31 @@ function sortIntoBuckets(pairs: PairStore, bits: number): { order: Uint32Array; 
     order[at] = index
     next[bucket] = at + 1
   }
+  const beginnings = new Float64Array(SMALL_BUCKET)
   for (let bucket = 0; bucket < 2 ** bits; bucket++) {
-    order.subarray(starts[bucket], starts[bucket + 1]).sort((a, b) => pairs.compareKeys(a, b))
+    const inside = order.subarray(starts[bucket], starts[bucket + 1])
+    if (inside.length <= SMALL_BUCKET) sortSmall(pairs, inside, beginnings)
+    else inside.sort((a, b) => pairs.compareKeys(a, b))
   }
   return { order, starts }
+}
+
+/** Putting each pair into its place takes less than a sort that can do more, and beginnings are read once, not per comparison. */
+function sortSmall(pairs: PairStore, order: Uint32Array, beginnings: Float64Array): void {
+  for (let at = 0; at < order.length; at++) {
+    const moved = order[at] as number
+    const beginning = pairs.beginningOf(moved)
+    let place = at
+    for (; place > 0; place--) {
+      const before = beginnings[place - 1] as number
+      if (before < beginning) break
+      if (before === beginning && pairs.compareKeys(order[place - 1] as number, moved) <= 0) break
+      beginnings[place] = before
+      order[place] = order[place - 1] as number
+    }
+    beginnings[place] = beginning
+    order[place] = moved
+  }
 }
 
 function buildTree(pairs: PairStore): MerkleTree {

@@ -15,7 +15,7 @@ export interface ImportLimits {
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
 const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
 const CHUNKS_UNDER_WAY = 2
-const YOUNG_MB = 8
+const YOUNG_MB = 16
 
 export async function* importInThread(
   script: string,
@@ -24,7 +24,7 @@ export async function* importInThread(
   limits: ImportLimits = defaultLimits,
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const worker = new Worker(script, {
-    // Rows die young: more room for them would only be memory that is never given back.
+    // Rows die young: with room for some thousand of them few are ever copied. What is given here the process needs more.
     resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
   })
   const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)

@@ -54,10 +54,8 @@ if (port) {
       for await (const output of runImport(adapter, source(), order)) {
         under_way++
         if (output.kind === 'rows') {
-          // A buffer of its own, so that it can be handed over and not copied; a small one may share its memory.
-          const owned = output.bytes.byteLength === output.bytes.buffer.byteLength
-          const bytes = owned ? output.bytes : new Uint8Array(output.bytes)
-          send({ kind: 'output', output: { ...output, bytes } }, [bytes.buffer as ArrayBuffer])
+          // Handed over, not copied.
+          send({ kind: 'output', output }, [output.bytes.buffer])
         } else {
           send({ kind: 'output', output })
         }

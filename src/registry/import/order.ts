@@ -33,13 +33,15 @@ export interface ImportTotals {
   readonly reject_totals: readonly RejectTotal[]
   readonly filled: Readonly<Record<string, number>>
   readonly warnings: readonly Warning[]
+  /** Every key came after the one before it, so that nobody needs to sort the rows again. */
+  readonly is_ordered: boolean
   /** The content hash, or null when rows were rejected or keys repeat. */
   readonly root: string | null
 }
 
 export type ImportOutput =
-  /** Rows in the text format of COPY: key, op, hash, base_hash, data, row, line. */
-  | { readonly kind: 'rows'; readonly bytes: Uint8Array; readonly rows: number }
+  /** Rows in the text format of COPY: key, op, hash, base_hash, data, row, line. The memory is theirs alone. */
+  | { readonly kind: 'rows'; readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number }
   | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
   | { readonly kind: 'end'; readonly totals: ImportTotals }

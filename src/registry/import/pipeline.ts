@@ -39,10 +39,12 @@ export async function* runImport(
   const excerpt = createExcerpts(order.type)
   const warnings: Warning[] = []
   const shown: ReadEntry[] = []
-  const staged = new CopyRows()
+  const staged = new CopyRows(2 * ROWS_BYTES)
   let rejects: Reject[] = []
   let accepted = 0
   let data_bytes = 0
+  let last_key = ''
+  let is_ordered = true
 
   const refuse = (reject: Reject) => {
     tally.add(reject)
@@ -63,6 +65,8 @@ export async function* runImport(
       accepted++
       data_bytes += Buffer.byteLength(stored.text)
       tree.addHash(stored.key, stored.hash)
+      if (stored.key <= last_key) is_ordered = false
+      last_key = stored.key
       rules.add(stored.key, entry)
       fill.feed(entry)
       if (order.preview !== undefined) {
@@ -101,6 +105,7 @@ export async function* runImport(
       reject_totals: tally.totals(),
       filled: fill.counts,
       warnings,
+      is_ordered,
       root: publishable ? rootOf(tree) : null,
     },
   }

@@ -50,7 +50,7 @@ describe('users', () => {
   })
 
   inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
-    const edith = await person('Edith Edited', ['analyst'], tara)
+    const edith = await person('Edith Edited', ['analyst'], { by: tara })
     const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
     await page.getByLabel('Team').fill('North')
     await page.getByRole('button', { name: 'Save the profile' }).click()

@@ -1,7 +1,7 @@
 /** A file becomes a batch: progress, distribution, moves between bands, and a failure with its reason. */
 import { describe, expect } from 'vitest'
 import { shot } from '../visitor.ts'
-import { anton, at, calm, clean, heading, inBrowser } from './stage.ts'
+import { anton, at, calm, clara, clean, heading, inBrowser, ownRule, putInForce, w, working } from './stage.ts'
 
 /** Two known customers, one unknown, and a row that cannot be decided on. */
 function csv(): Buffer {
@@ -19,6 +19,17 @@ function csv(): Buffer {
     ].join('\n'),
   )
 }
+
+async function startBatch(rule_key: string, amounts: readonly number[]): Promise<string> {
+  const items = amounts.map((amount, place) => ({ external_id: `X-${place}`, inputs: { amount } }))
+  const { json } = await w.call('POST /batch-evaluations', { token: anton, body: { rule_key, items } })
+  return json.resource.split('/').at(-1)
+}
+
+const ended = (batch_id: string) =>
+  expect
+    .poll(async () => (await w.call(`GET /batch-evaluations/${batch_id}`, { token: anton })).json.state)
+    .toBe('succeeded')
 
 describe('batches', () => {
   inBrowser('are started from a file and show what came of it', async () => {
@@ -41,6 +52,49 @@ describe('batches', () => {
     await shot(page, 'decisions-batch')
     await items.getByRole('button', { name: 'Why item 2' }).click()
     await page.getByRole('dialog').getByRole('heading', { name: 'Triggers that fired' }).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are stopped before they are done, and go on where they were', async () => {
+    await ownRule('stopped', [100])
+    await working.stop()
+    const batch_id = await startBatch('stopped', [50, 150])
+    const { page, seen, close } = await at(anton, `/batches/${batch_id}`)
+    const state = (word: string) => page.getByRole('main').getByText(word, { exact: true })
+    await state('queued').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await state('cancelled').waitFor()
+    await shot(page, 'decisions-batch-cancelled')
+    working.start()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await state('succeeded').waitFor()
+    const bars = page.getByRole('list', { name: 'Items by result' })
+    expect((await bars.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\s*\n\s*/)[0])).toEqual([
+      'hit',
+      'no hit',
+    ])
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are compared: who moved, and because of which version', async () => {
+    await ownRule('moving', [100, 200])
+    const early = await startBatch('moving', [50, 150])
+    await ended(early)
+    await putInForce('moving', 2)
+    const late = await startBatch('moving', [50, 150])
+    await ended(late)
+    const { page, seen, close } = await at(clara, `/batches/${late}`)
+    await page.getByRole('link', { name: 'Compare' }).click()
+    await heading(page, 'Compare two batches').waitFor()
+    await page.getByRole('combobox', { name: 'From' }).click()
+    await page.getByRole('option', { name: /^moving version 1:/ }).click()
+    const items = page.getByRole('table', { name: 'Items decided otherwise' })
+    expect(await items.getByRole('row', { name: /rule moving/ }).innerText()).toMatch(/hit.*no hit/s)
+    const versions = page.getByRole('table', { name: 'Versions that differ' })
+    expect(await versions.getByRole('row', { name: /^rule moving/ }).innerText()).toMatch(/1\s+2/)
+    await shot(page, 'decisions-batches-compared')
     expect(seen).toEqual(clean)
     await close()
   })

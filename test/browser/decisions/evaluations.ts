@@ -1,7 +1,16 @@
 /** A decision made from typed inputs, explained factor by factor, questioned, replayed, and carried away. */
 import { describe, expect } from 'vitest'
+import { connect } from '../../isolation/support.ts'
 import { shot } from '../visitor.ts'
-import { anton, at, base, clean, evaluation_id, heading, inBrowser, udo } from './stage.ts'
+import { ada, anton, at, base, clean, decideBy, evaluation_id, heading, inBrowser, ownRule, udo, w } from './stage.ts'
+
+/** What nobody but the owner of the machine can do: change a stored decision behind the back of everything. */
+async function tamper(id: string): Promise<void> {
+  const superuser = await connect(w.clone.postgres)
+  await superuser.query('set session_replication_role = replica')
+  await superuser.query(`update app.evaluation set reason_codes = '{}' where evaluation_id = $1`, [id])
+  await superuser.end()
+}
 
 describe('evaluations', () => {
   inBrowser('are made from a form that the definition gives, with faults at their field', async () => {
@@ -53,6 +62,48 @@ describe('evaluations', () => {
     expect((await pack).suggestedFilename()).toBe(`evaluation-pack-${evaluation_id}.zip`)
     await page.goto(`${base}/evaluations?band=low`)
     await page.getByRole('table', { name: 'Evaluations' }).getByText('low').first().waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('that were altered in the database are found out, and shown as nothing else', async () => {
+    await ownRule('forged', [100])
+    const forged = await decideBy('forged', 150, ada)
+    const { page, seen, close } = await at(udo, `/evaluations/${forged}`)
+    const verdict = (word: string) => page.getByRole('status').getByText(word, { exact: true })
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await verdict('Identical').waitFor()
+    await tamper(forged)
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await verdict('Tampered').waitFor()
+    expect(seen).toEqual(clean)
+
+    await page.reload()
+    await heading(page, 'An altered record').waitFor()
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await verdict('Tampered').waitFor()
+    await page.getByText('The record is not as this service wrote it.').waitFor()
+    await shot(page, 'decisions-tampered')
+    await page.goto(`${base}/evaluations?family=rule&definition=forged`)
+    await page.getByRole('table', { name: 'Evaluations' }).getByText('altered').waitFor()
+    expect(seen).toEqual({ ...clean, failed: [`500 /api/evaluations/${forged}`] })
+    await close()
+  })
+
+  inBrowser('are compared field by field, causes before consequences', async () => {
+    await ownRule('compared', [100])
+    const early = await decideBy('compared', 50, ada)
+    const late = await decideBy('compared', 150, ada)
+    const { page, seen, close } = await at(anton, `/evaluations/${late}`)
+    await page.getByRole('link', { name: 'Compare' }).click()
+    await heading(page, 'Compare two decisions').waitFor()
+    await page.getByRole('combobox', { name: /^Compare the decision of/ }).click()
+    await page.getByRole('option', { name: /no hit by compared, version 1$/ }).click()
+    const inputs = page.getByRole('table', { name: 'Inputs: what differs' })
+    expect(await inputs.getByRole('row', { name: /^amount/ }).innerText()).toMatch(/50.*150/s)
+    await page.getByRole('table', { name: 'Outcome: what differs' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('other')).toBe(early)
+    await shot(page, 'decisions-compared')
     expect(seen).toEqual(clean)
     await close()
   })

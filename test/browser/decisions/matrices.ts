@@ -4,16 +4,21 @@ import { shot } from '../visitor.ts'
 import { at, base, clara, clean, heading, inBrowser, MATRIX, petra, w } from './stage.ts'
 
 describe('matrices', () => {
-  inBrowser('are read in plain words, made our own, edited in a grid, proved and published', async () => {
+  inBrowser('are read in plain words and made our own', async () => {
     const { page, seen, close } = await at(petra, '/matrices')
     await page.getByRole('link', { name: 'Customer risk of persons' }).click()
     await heading(page, 'Customer risk of persons').waitFor()
     await page.getByRole('img', { name: /low from 0 to 2999.*prohibited from 9000 to 10000/ }).waitFor()
     await page.getByRole('table', { name: /Table of Turnover/ }).waitFor()
     await shot(page, 'decisions-matrix')
-
     await page.getByRole('button', { name: 'Make it our own matrix' }).click()
     await heading(page, /^Draft of/).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('show a fault at its cell, and a gap at its table with inputs that fall into it', async () => {
+    const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     const grid = page.getByRole('table', { name: /Table of Turnover/ })
     const cell = grid.getByRole('textbox', { name: 'Expected turnover in a year, row 1' })
     const before = await cell.inputValue()
@@ -28,15 +33,23 @@ describe('matrices', () => {
 
     await cell.fill('< 50000.00')
     await page.getByRole('button', { name: 'Save' }).click()
-    const wrong = page.getByRole('status').filter({ hasText: 'What is wrong with the draft' })
-    await wrong.getByText(/No row fires/).waitFor()
-    await wrong.getByText('For example:').first().waitFor()
+    const factor = page.getByRole('region', { name: /^Factor: Turnover/ })
+    await factor
+      .getByText('For example when Expected turnover in a year is 50000.00 EUR and Years as a customer is 0 years.')
+      .waitFor()
+    await grid.scrollIntoViewIfNeeded()
     await shot(page, 'decisions-draft-gap')
-
     await cell.fill(before)
     await grid.getByRole('textbox', { name: 'Reason, row 1' }).fill('A small turnover.')
     await page.getByRole('button', { name: 'Save' }).click()
-    await wrong.waitFor({ state: 'hidden' })
+    await page.getByText('Saved; nothing is wrong with it').waitFor()
+    expect(await factor.getByText(/^For example/).count()).toBe(0)
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('are proved and published', async () => {
+    const { page, seen, close } = await at(petra, `/matrices/${MATRIX}/draft`)
     await page.getByRole('button', { name: 'Validate' }).click()
     await page.getByText('Proved', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Publish' }).click()

@@ -25,8 +25,10 @@ describe('on any screen', () => {
       difference: `/matrices/${MATRIX}/diff?from=1&to=2`,
       evaluations: '/evaluations',
       evaluation: `/evaluations/${evaluation_id}`,
+      compared: `/evaluations/compare?one=${evaluation_id}`,
       batch: '/batches/new',
       subjects: '/subjects',
+      upload: '/subjects/upload',
       subject: `/subjects/${ada}`,
     }
     for (const [name, place] of Object.entries(places)) {

@@ -1,24 +1,11 @@
-/**
- * What the tests of decisions share: one server, one browser, the people of one tenant, and subjects that were decided about.
- * What it exports is there once `beforeAll` has run.
- */
-import { execFileSync } from 'node:child_process'
+/** The people of the tests of decisions, and subjects that were decided about. What it exports is there once `beforeAll` has run. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, test } from 'vitest'
-import type { Role } from '../../../src/kernel/auth/roles.ts'
-import { browserAvailable, launch } from '../../support/browser.ts'
 import { projectRoot } from '../../support/database.ts'
-import { type World, world } from '../../support/world.ts'
-import { visitAs } from '../visitor.ts'
+import { openStage, tokenOf, w } from '../stage.ts'
 
-const availability = await browserAvailable()
-if (!availability.ok) console.warn(`The tests of decisions in a browser are skipped: ${availability.reason}`)
-export const inBrowser = test.skipIf(!availability.ok)
+export { at, base, clean, heading, inBrowser, w, working } from '../stage.ts'
 
-export let w: World
-export let base: string
 export let anton: string
 export let petra: string
 export let clara: string
@@ -26,9 +13,6 @@ export let udo: string
 /** Decided about twice, so that there is a history. */
 export let ada: string
 export let evaluation_id: string
-let browser: Browser
-let runner: ReturnType<World['runtime']['createRunner']>
-let tenant_id: string
 
 export const MATRIX = 'customer-risk-person'
 
@@ -37,13 +21,6 @@ const seed = JSON.parse(fs.readFileSync(path.join(projectRoot, `db/seed/matrices
   cases: readonly { name: string; inputs: Record<string, unknown> }[]
 }
 export const calm = seed.cases[0]?.inputs as Record<string, unknown>
-
-async function person(name: string, role: Role): Promise<string> {
-  const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
-  const email = `${name.toLowerCase().replaceAll(' ', '.')}@example.com`
-  const { json } = await w.call('POST /users', { token: admin, body: { name, email, roles: [role] } })
-  return w.token({ tenant_id, roles: [role], principal: `user:${json.user_id}`, name })
-}
 
 const names = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Edith Clarke', 'Konrad Zuse', 'Emmy Noether']
 
@@ -55,34 +32,58 @@ async function decideAbout(name: string, number: number): Promise<{ subject_id: 
   return { subject_id, evaluation_id: (await w.call('POST /evaluations', { token: anton, body })).json.evaluation_id }
 }
 
-beforeAll(async () => {
-  if (!availability.ok) return
-  execFileSync(process.execPath, ['scripts/build.mjs', 'console'], { cwd: projectRoot, stdio: 'pipe' })
-  w = await world()
-  base = await w.listen()
-  runner = w.runtime.createRunner(1, { poll_ms: 50 })
-  runner.start()
-  tenant_id = await w.makeTenant()
-  anton = await person('Anton Analyst', 'analyst')
-  petra = await person('Petra Policy', 'policy_editor')
-  clara = await person('Clara Compliance', 'compliance_officer')
-  udo = await person('Udo Auditor', 'auditor')
-  for (const [place, name] of names.entries()) {
-    const made = await decideAbout(name, place + 1)
-    if (place === 0) ada = made.subject_id
-    evaluation_id = made.evaluation_id
-  }
-  const inputs = { source_of_funds: 'virtual-assets', years_known: 0, annual_turnover: '1500000.00' }
-  await w.call('POST /evaluations', { token: anton, body: { matrix_key: MATRIX, subject_id: ada, inputs } })
-  browser = await launch()
-}, 120_000)
-afterAll(async () => {
-  await browser?.close()
-  await runner?.stop(1000)
-  await w?.close()
+const hitsAt = (amount: number) => ({
+  inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
+  table: {
+    hit_policy: 'first',
+    columns: ['amount'],
+    outputs: [],
+    rows: [{ key: 'large', when: [`>= ${amount}`], then: [] }],
+  },
+  reason_code: 'LARGE',
+  reason: 'The amount is large.',
 })
 
-export const at = (token: string, place: string, options: BrowserContextOptions = {}) =>
-  visitAs(browser, base, token, place, options)
-export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
-export const clean = { outside: [], errors: [], failed: [] }
+/** A rule of our own: one version for each amount it hits at, the first of them in force unless told. */
+export async function ownRule(
+  rule_key: string,
+  amounts: readonly number[],
+  in_force: number | null = 1,
+): Promise<void> {
+  const at = `/rules/${rule_key}`
+  for (const [place, amount] of amounts.entries()) {
+    const definition = hitsAt(amount)
+    const made = place === 0 ? { rule_key, title: `Rule ${rule_key}`, definition } : { definition }
+    await w.call(`POST ${place === 0 ? '/rules' : `${at}/versions`}`, { token: petra, body: made })
+    await w.call(`POST ${at}/versions/draft/publish`, { token: petra, body: {} })
+  }
+  if (in_force !== null) await putInForce(rule_key, in_force)
+}
+
+export const putInForce = (rule_key: string, version: number) =>
+  w.call(`POST /rules/${rule_key}/activations`, { token: clara, body: { version, reason: 'To begin with.' } })
+
+export const openDraft = (rule_key: string, amount: number) =>
+  w.call(`POST /rules/${rule_key}/versions`, { token: petra, body: { definition: hitsAt(amount) } })
+
+/** One decision by the rule about a subject. */
+export const decideBy = async (rule_key: string, amount: number, subject_id: string): Promise<string> => {
+  const body = { rule_key, subject_id, inputs: { amount } }
+  return (await w.call('POST /evaluations', { token: anton, body })).json.evaluation_id
+}
+
+openStage({
+  prepare: async () => {
+    anton = await tokenOf('Anton Analyst', 'analyst')
+    petra = await tokenOf('Petra Policy', 'policy_editor')
+    clara = await tokenOf('Clara Compliance', 'compliance_officer')
+    udo = await tokenOf('Udo Auditor', 'auditor')
+    for (const [place, name] of names.entries()) {
+      const made = await decideAbout(name, place + 1)
+      if (place === 0) ada = made.subject_id
+      evaluation_id = made.evaluation_id
+    }
+    const inputs = { source_of_funds: 'virtual-assets', years_known: 0, annual_turnover: '1500000.00' }
+    await w.call('POST /evaluations', { token: anton, body: { matrix_key: MATRIX, subject_id: ada, inputs } })
+  },
+})

@@ -54,6 +54,7 @@ const buildParts = (root: string) =>
       'worker-process': 'test/stand/worker-process.ts',
       'import-thread': 'src/registry/import/import-thread.ts',
       'type-worker': 'src/registry/types/type-worker.ts',
+      'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
     },
     outdir: import.meta.dirname,
     outExtension: { '.js': '.mjs' },

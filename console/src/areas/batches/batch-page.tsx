@@ -17,6 +17,7 @@ import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { saveFile } from '../../ui/save-file.ts'
+import { SearchButton } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At, duration } from '../../ui/when.tsx'
 import { type Batch, countWords, isOngoing, sourceWords } from './batch-state.ts'
@@ -139,6 +140,11 @@ function Actions({ batch }: { readonly batch: Batch }) {
         <Button variant="default" loading={retry.isRunning} onClick={() => retry.run(undefined)}>
           Retry failed
         </Button>
+      )}
+      {!isOngoing(batch) && may('diffBatchEvaluations') && (
+        <SearchButton to="/batches/compare" search={{ second: batch.batch_id }} variant="default">
+          Compare
+        </SearchButton>
       )}
       {!isOngoing(batch) && may('getBatchContent') && (
         <Menu position="bottom-end">

@@ -34,8 +34,8 @@ function Waiting({ children }: { readonly children: React.ReactNode }) {
   )
 }
 
-/** A refusal may mean that the request is no longer as it is shown. */
-const touches = ['change-requests', 'users', 'tenant']
+/** What a request may be about; and a refusal may mean that it is no longer as it is shown. */
+const touches = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
 function Verdict({ request }: { readonly request: ChangeRequest }) {
   const [note, setNote] = useState('')
@@ -43,14 +43,11 @@ function Verdict({ request }: { readonly request: ChangeRequest }) {
   const params = { path: { cr_id: request.cr_id } }
   const approve = useChange(
     () => probity.POST('/api/change-requests/{cr_id}/approve', { params, body: note === '' ? {} : { note } }),
-    { touches, done: 'Approved' },
+    { touches, isAboutRequest: true, done: 'Approved' },
   )
   const reject = useChange(
     () => probity.POST('/api/change-requests/{cr_id}/reject', { params, body: { reason: note } }),
-    {
-      touches,
-      done: 'Rejected',
-    },
+    { touches, isAboutRequest: true, done: 'Rejected' },
   )
   const missing = request.approvers - request.approvals.length
   return (
@@ -96,7 +93,7 @@ function Withdrawal({ request }: { readonly request: ChangeRequest }) {
   const withdraw = useChange(
     () =>
       probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
-    { touches, done: 'Withdrawn' },
+    { touches, isAboutRequest: true, done: 'Withdrawn' },
   )
   return (
     <Section title="Decision">

@@ -3,7 +3,7 @@ import { Select } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useSetFilter } from '../../ui/filters.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { versionChoices } from './version-words.ts'
+import { versionChoices } from '../../ui/version-names.ts'
 
 export function useChosenVersion(dataset: Dataset): number | null {
   const { version } = useSearch({ strict: false }) as { version?: unknown }

@@ -12,12 +12,12 @@ import { Page } from '../../ui/page.tsx'
 import { Nothing } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { titleOf } from '../../ui/type-words.ts'
+import { versionChoices, versionName } from '../../ui/version-names.ts'
 import { plural } from '../../ui/words.ts'
 import { DiffEntry, type DifferenceItem } from './diff-entry.tsx'
 import { DiffIndex } from './diff-index.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { touchesField } from './diff-words.ts'
-import { versionChoices, versionName } from './version-words.ts'
 
 /** So many entries that fit a filter are looked for before the reader is asked whether to go on. */
 const ENOUGH = 20

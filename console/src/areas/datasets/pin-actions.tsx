@@ -11,7 +11,7 @@ import { instantOf } from '../../ui/local-time.ts'
 import { faultsByField } from '../../ui/problem-words.ts'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
-import { versionChoices } from './version-words.ts'
+import { versionChoices } from '../../ui/version-names.ts'
 import { WhatWillChange } from './what-will-change.tsx'
 
 const blank = { version: null as string | null, until: '', reason: '' }

@@ -13,7 +13,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx'
 import { ReasonField } from '../../ui/reason-field.tsx'
 import { type Dataset, type ExportFormat, exportFormats, readExport } from '../../ui/registry-queries.ts'
 import { saveFile } from '../../ui/save-file.ts'
-import { PutInForceDialog } from './put-in-force-dialog.tsx'
+import { PutListInForce } from './put-list-in-force.tsx'
 
 interface VersionActionsProps {
   readonly dataset: Dataset
@@ -94,7 +94,7 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
         </Menu.Dropdown>
       </Menu>
       <ProblemNote problem={save.problem} />
-      <PutInForceDialog
+      <PutListInForce
         key={`${asking}`}
         dataset={dataset}
         version={version}

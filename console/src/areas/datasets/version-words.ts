@@ -21,16 +21,5 @@ export const policyWords = {
   free: 'A tenant may add, change and remove entries as it sees fit.',
 } as const
 
-interface Named {
-  readonly version: number
-  readonly label?: string | null
-}
-export const versionName = ({ version, label }: Named): string =>
-  label ? `Version ${version} (${label})` : `Version ${version}`
-
-/** For a list to choose from, newest first. */
-export const versionChoices = (versions: readonly Named[]) =>
-  versions.map((one) => ({ value: String(one.version), label: versionName(one) }))
-
 export const entriesInForce = ({ active, versions }: Pick<Dataset, 'active' | 'versions'>): number | null =>
   versions.find(({ version }) => version === active?.version)?.entry_count ?? null

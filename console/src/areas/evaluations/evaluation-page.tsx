@@ -21,10 +21,10 @@ import { PlainTable } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { saveFile, saveJson } from '../../ui/save-file.ts'
-import { SearchLink } from '../../ui/search-link.tsx'
+import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At } from '../../ui/when.tsx'
-import { evaluationQuery, explanationQuery, readPack } from './evaluation-queries.ts'
+import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
 import { Reevaluate } from './reevaluate.tsx'
 import { Replay } from './replay.tsx'
 import { WhatIf } from './what-if.tsx'
@@ -36,7 +36,38 @@ const names = { why: 'Why', 'stood-on': 'What it stood on', today: 'Today', 'wha
 
 export default function EvaluationPage() {
   const { evaluation_id = '' } = useParams({ strict: false }) as { evaluation_id?: string }
-  const { data: one } = useSuspenseQuery(evaluationQuery(evaluation_id))
+  const { data: one } = useSuspenseQuery(recordQuery(evaluation_id))
+  return one === null ? <AlteredRecord evaluation_id={evaluation_id} /> : <Decided one={one} />
+}
+
+/** Nothing of an altered record is shown as if it were a decision: only that it was altered, and what exactly. */
+function AlteredRecord({ evaluation_id }: { readonly evaluation_id: string }) {
+  const may = useMay()
+  return (
+    <Page
+      title="An altered record"
+      about="What is stored under this id is not what was decided. Replay it to see what was altered, and keep the database as it is: it is evidence."
+      trail={<Trail />}
+    >
+      <Stack gap="md">
+        <Facts of={[['Decision', <CopyValue key="id" value={evaluation_id} name="the id of the decision" />]]} />
+        {may('replayEvaluation') ? (
+          <Replay evaluation_id={evaluation_id} />
+        ) : (
+          <Text size="sm">A compliance officer or an auditor can replay it.</Text>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+const Trail = () => (
+  <PageLink to="/evaluations" inherit>
+    Evaluations
+  </PageLink>
+)
+
+function Decided({ one }: { readonly one: Evaluation }) {
   const may = useMay()
   const tab = useFilter('tab', tabs) ?? 'why'
   const set = useSetFilter()
@@ -64,11 +95,7 @@ export default function EvaluationPage() {
           <At at={one.decided_at} />, by <Principal of={one.created_by} />
         </>
       }
-      trail={
-        <PageLink to="/evaluations" inherit>
-          Evaluations
-        </PageLink>
-      }
+      trail={<Trail />}
       actions={<Downloads one={one} />}
     >
       <Stack gap="md">
@@ -201,6 +228,11 @@ function Downloads({ one }: { readonly one: Evaluation }) {
   return (
     <Group gap="xs">
       <ProblemNote problem={certificate.problem ?? pack.problem} />
+      {may('compareEvaluations') && (
+        <SearchButton to="/evaluations/compare" search={{ one: evaluation_id }} variant="default">
+          Compare
+        </SearchButton>
+      )}
       {may('getCertificate') && (
         <Button variant="default" loading={certificate.isRunning} onClick={() => certificate.run(undefined)}>
           Certificate

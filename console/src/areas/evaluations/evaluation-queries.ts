@@ -1,5 +1,5 @@
 /** Questions about one decision. A decision never changes, so its answers are kept. */
-import { problemFromAnswer } from '@probity/client'
+import { isProblem, problemFromAnswer } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
 
@@ -8,6 +8,21 @@ export const evaluationQuery = (evaluation_id: string) =>
     queryKey: ['evaluations', 'one', evaluation_id],
     queryFn: ({ signal }) =>
       probity.GET('/api/evaluations/{evaluation_id}', { params: { path: { evaluation_id } }, signal }),
+    staleTime: 60_000,
+  })
+
+/** The same, or null where what is stored is not what was decided: that is an answer, and the most important one. */
+export const recordQuery = (evaluation_id: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'record', evaluation_id],
+    queryFn: async ({ signal }) => {
+      try {
+        return await probity.GET('/api/evaluations/{evaluation_id}', { params: { path: { evaluation_id } }, signal })
+      } catch (error) {
+        if (isProblem(error) && error.code === 'content_corrupt') return null
+        throw error
+      }
+    },
     staleTime: 60_000,
   })
 

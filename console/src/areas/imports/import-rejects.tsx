@@ -4,9 +4,9 @@ import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { ListTable, usePages } from '../../ui/list.tsx'
+import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
 import { Section } from '../../ui/section.tsx'
 import { plural } from '../../ui/words.ts'
-import { RejectRow, rejectHead } from './rejects.tsx'
 
 type Rejected = Schemas['RejectPage']['items'][number]
 

@@ -3,9 +3,9 @@ import { Alert, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
+import { RejectTable } from '../../ui/reject-table.tsx'
 import { inWords, membersOf, titleOf } from '../../ui/type-words.ts'
 import { plural } from '../../ui/words.ts'
-import { RejectTable } from './rejects.tsx'
 
 const COLUMNS = 6
 

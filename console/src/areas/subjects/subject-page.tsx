@@ -20,6 +20,7 @@ import { Facts, Section } from '../../ui/section.tsx'
 import { inWords } from '../../ui/type-words.ts'
 import { At, When } from '../../ui/when.tsx'
 import { sentence, spaced } from '../../ui/words.ts'
+import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
 import { RiskChart } from './risk-chart.tsx'
 import { SubjectDialog } from './subject-dialog.tsx'
@@ -45,6 +46,7 @@ export default function SubjectPage() {
   const { data: subject } = useSuspenseQuery(subjectQuery(subject_id))
   const may = useMay()
   const [isChanging, changing] = useDisclosure(false)
+  const [isLeaving, leaving] = useDisclosure(false)
   return (
     <Page
       title={subject.name}
@@ -67,6 +69,11 @@ export default function SubjectPage() {
               Change the record
             </Button>
           )}
+          {may('offboardSubject') && subject.state === 'active' && (
+            <Button variant="subtle" color="red" onClick={leaving.open}>
+              Offboard
+            </Button>
+          )}
         </>
       }
     >
@@ -83,6 +90,7 @@ export default function SubjectPage() {
         {may('listSubjectEvents') && <Events subject_id={subject_id} />}
       </Stack>
       {isChanging && <SubjectDialog subject={subject} onClose={changing.close} />}
+      {isLeaving && <OffboardDialog subject={subject} onClose={leaving.close} />}
     </Page>
   )
 }

@@ -8,7 +8,7 @@ import { useMay } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { BandMark } from '../../ui/decision/outcome.tsx'
 import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
-import { PageLink } from '../../ui/link.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { When } from '../../ui/when.tsx'
@@ -51,7 +51,16 @@ export default function SubjectsPage() {
     <Page
       title="Subjects"
       about="Whom decisions are about. Every state of a record is kept, and every rating with its cause."
-      actions={may('createSubject') && <Button onClick={making.open}>New subject</Button>}
+      actions={
+        <>
+          {may('startSubjectBulk') && (
+            <ButtonLink to="/subjects/upload" variant="default">
+              Upload a file
+            </ButtonLink>
+          )}
+          {may('createSubject') && <Button onClick={making.open}>New subject</Button>}
+        </>
+      }
     >
       <Group gap="xs" mb="sm" align="flex-end">
         {field('name', 'Name', 200)}

@@ -56,6 +56,7 @@ function Side({ change, side }: { readonly change: Change; readonly side: 'befor
 
 const words = (value: unknown): string => {
   if (isListValue(value)) return valueWords(value)
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return inWords(value)
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : inWords(value)
 }
 

@@ -34,13 +34,14 @@ export interface TableRow {
 export interface Table {
   readonly hit_policy: string
   readonly collect?: string
+  readonly priorities?: readonly Value[]
   readonly columns: readonly string[]
   readonly outputs: readonly { readonly name: string; readonly title?: string }[]
   readonly rows: readonly TableRow[]
   readonly otherwise?: { readonly then: readonly Value[]; readonly reason_code?: string; readonly reason: string }
 }
 
-type OnMissing = 'fail' | { readonly default: Value; readonly reason: string }
+export type OnMissing = 'fail' | { readonly default: Value; readonly reason: string }
 export interface Factor {
   readonly key: string
   readonly title: string
@@ -57,6 +58,7 @@ export interface Factor {
   readonly count?: boolean
   readonly present?: Value
   readonly absent?: Value
+  readonly at_most?: Value
   readonly scores?: Readonly<Record<string, Value>>
 }
 export interface Trigger {

@@ -30,6 +30,7 @@ import { Facts, Section } from '../section.tsx'
 import { At, When } from '../when.tsx'
 import { BacktestsTab } from './backtests-tab.tsx'
 import { CasesTab } from './cases-tab.tsx'
+import { DefinitionMenu } from './definition-menu.tsx'
 import { AttentionMark, SharedMark } from './definitions-page.tsx'
 import { FactorsView } from './factors-view.tsx'
 import { RollBack } from './roll-back.tsx'
@@ -161,6 +162,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
           {isOurs ? 'New draft' : `Make it our own ${kind.word}`}
         </Button>
       )}
+      {isOurs && <DefinitionMenu kind={kind} definition_key={definition_key} of={of} />}
     </>
   )
 }
@@ -200,6 +202,7 @@ function InForce({ of }: DefinitionParts) {
             ],
             ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
             ['Owner', of.owner],
+            of.review_due_at !== null && ['Review due', <When key="review" at={of.review_due_at} />],
           ]}
         />
       )}

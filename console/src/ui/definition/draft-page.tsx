@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { useChange } from '../change.ts'
@@ -27,8 +27,8 @@ import { ProblemNote } from '../problem-note.tsx'
 import { ReasonField } from '../reason-field.tsx'
 import { SearchButton } from '../search-link.tsx'
 import { When } from '../when.tsx'
-import { anchorOf } from './anchor.ts'
-import { DraftParts } from './draft-parts.tsx'
+import { anchorOf } from './editor/anchor.ts'
+import { DraftParts } from './editor/draft-parts.tsx'
 import { FactorsView } from './factors-view.tsx'
 
 export function DraftPage({ kind }: { readonly kind: Kind }) {
@@ -78,9 +78,10 @@ function show(pointer: string): void {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const place = document.getElementById(anchorOf(at))
     if (!place) continue
+    for (const fold of [place.closest('details'), place.querySelector('details')]) if (fold) fold.open = true
     place.scrollIntoView({ block: 'center' })
-    const cell = place.querySelector<HTMLElement>('.cell-fault input')
-    const field = cell ?? place.querySelector<HTMLElement>('input, textarea') ?? place
+    const wrong = place.querySelector<HTMLElement>('[aria-invalid=true]')
+    const field = wrong ?? place.querySelector<HTMLElement>('input, textarea') ?? place
     field.focus({ preventScroll: true })
     return
   }
@@ -136,11 +137,14 @@ function Editor({ kind, definition_key, text }: EditorProps) {
     text,
   })
   const canEdit = may(operation(kind, 'update', 'Draft'))
-  const tryInputs = (inputs: Readonly<Record<string, unknown>>) =>
-    navigate({
-      to: `${kind.place}/${definition_key}`,
-      search: { tab: 'simulate', version: 'draft', inputs: JSON.stringify(inputs) } as never,
-    })
+  const tryInputs = useCallback(
+    (inputs: Readonly<Record<string, unknown>>) =>
+      navigate({
+        to: `${kind.place}/${definition_key}`,
+        search: { tab: 'simulate', version: 'draft', inputs: JSON.stringify(inputs) } as never,
+      }),
+    [navigate, kind.place, definition_key],
+  )
   return (
     <Stack gap="md">
       <Group gap="xs" className="draft-bar">
@@ -184,7 +188,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
       )}
       <Findings findings={findings} title="What is wrong with the draft" onShow={show} onTry={tryInputs} />
       {canEdit ? (
-        <DraftParts kind={kind} draft={draft} findings={findings} onEdit={setDraft} />
+        <DraftParts kind={kind} draft={draft} findings={findings} onEdit={setDraft} onTry={tryInputs} />
       ) : (
         <FactorsView definition={draft} />
       )}

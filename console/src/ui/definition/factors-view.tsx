@@ -14,6 +14,7 @@ import {
   valueWords,
 } from '../decision/model.ts'
 import { Actions, BandMark } from '../decision/outcome.tsx'
+import { testWords } from '../decision/test-words.ts'
 import { ScoreOnBands } from '../decision/verdict.tsx'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
@@ -201,8 +202,8 @@ export function TableRead({ table, definition, label }: TableReadProps) {
               <tr key={row.key} title={row.reason}>
                 <th scope="row">{row.key}</th>
                 {row.when.map((test, place) => (
-                  <td key={place} className="mono">
-                    {test === '-' ? <span className="quiet">any</span> : test}
+                  <td key={place} className="mono" title={test}>
+                    {test === '-' ? <span className="quiet">any</span> : testWords(test)}
                   </td>
                 ))}
                 {row.then.map((value, place) => (
@@ -263,7 +264,7 @@ function Triggers({ definition }: { readonly definition: Definition }) {
           <MantineTable.Td>
             {trigger.when.map(({ of, test }) => (
               <div key={`${of} ${test}`}>
-                {of === 'score' ? 'the score' : titleOf(definition, of)} <span className="mono">{test}</span>
+                {of === 'score' ? 'the score' : titleOf(definition, of)} <span className="mono">{testWords(test)}</span>
               </div>
             ))}
           </MantineTable.Td>

@@ -16,15 +16,16 @@ import {
   pathFor,
   timelineQuery,
 } from '../decision/kind.ts'
+import { ConfirmDialog } from '../dialog.tsx'
 import { DifferenceCounts } from '../difference-counts.tsx'
 import { ListSkeleton, usePages } from '../list.tsx'
 import { Nothing } from '../plain-table.tsx'
 import { Principal } from '../principal.tsx'
-import { ProblemNote } from '../problem-note.tsx'
+import type { Way } from '../put-in-force.tsx'
 import { SearchButton } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { At, useNow } from '../when.tsx'
-import { PutInForce, type Way } from './put-in-force.tsx'
+import { PutInForce } from './put-in-force.tsx'
 
 interface VersionsTabProps {
   readonly kind: Kind
@@ -69,13 +70,7 @@ function InForceSpans({ kind, definition_key, of }: VersionsTabProps) {
   const { data } = useSuspenseQuery(timelineQuery(kind, definition_key, scope))
   const now_ms = useNow()
   const may = useMay()
-  const cancel = useChange(
-    (activation_id: string) =>
-      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/activations/{activation_id}'), {
-        params: { path: { ...named(kind, definition_key), activation_id } },
-      }),
-    { touches: ['definitions'], done: 'Cancelled: it will not come into force' },
-  )
+  const [chosen, setChosen] = useState<{ version: number | null; activation_id: string } | null>(null)
   if (data.in_force.length === 0) return null
   return (
     <Section title="What decided when">
@@ -96,8 +91,7 @@ function InForceSpans({ kind, definition_key, of }: VersionsTabProps) {
                   variant="default"
                   display="block"
                   mt={4}
-                  loading={cancel.isRunning}
-                  onClick={() => cancel.run(activation_id)}
+                  onClick={() => setChosen({ version, activation_id })}
                 >
                   Cancel it<span className="sr-only">: version {version}</span>
                 </Button>
@@ -106,8 +100,39 @@ function InForceSpans({ kind, definition_key, of }: VersionsTabProps) {
           )
         })}
       </ol>
-      <ProblemNote problem={cancel.problem} />
+      {chosen && (
+        <CancelActivation {...chosen} kind={kind} definition_key={definition_key} onClose={() => setChosen(null)} />
+      )}
     </Section>
+  )
+}
+
+interface CancelActivationProps extends Pick<VersionsTabProps, 'kind' | 'definition_key'> {
+  readonly version: number | null
+  readonly activation_id: string
+  readonly onClose: () => void
+}
+
+function CancelActivation({ kind, definition_key, version, activation_id, onClose }: CancelActivationProps) {
+  const cancel = useChange(
+    () =>
+      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/activations/{activation_id}'), {
+        params: { path: { ...named(kind, definition_key), activation_id } },
+      }),
+    { touches: ['definitions'], done: 'Cancelled: it will not come into force', onDone: onClose },
+  )
+  return (
+    <ConfirmDialog
+      title={`Cancel the activation of version ${version}?`}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => cancel.run(undefined)}
+      confirm="Cancel the activation"
+      change={cancel}
+      isDangerous
+    >
+      It has not happened yet and will not. What is in force now stays so; the record keeps both.
+    </ConfirmDialog>
   )
 }
 

@@ -8,6 +8,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { found } from '../../../kernel/problem.ts'
 import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
+import { overlayTree } from '../../../registry/overlay.ts'
 import { exportLines, listEvents } from '../../audit/index.ts'
 import { findChangeRequest } from '../../change-requests/index.ts'
 import {
@@ -121,15 +122,27 @@ async function provedFiles(tx: Tx, folder: string, pin: Pinned, keys: readonly s
     const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
     files.push(json(`${folder}/proof-${index + 1}.json`, { ...said, proof: tree?.prove(key) }))
   }
-  if (pin.overlay_version !== null) files.push(json(`${folder}/overlay.json`, await overlayOf(tx, pin, keys)))
+  if (pin.overlay_version !== null) files.push(...(await overlayFiles(tx, folder, pin, keys)))
   return files
 }
 
-async function overlayOf(tx: Tx, pin: Pinned, keys: readonly string[]) {
+/** What the overlay says of each entry that was read, with its proof: also that it says nothing. */
+async function overlayFiles(tx: Tx, folder: string, pin: Pinned, keys: readonly string[]): Promise<PackFile[]> {
+  const { list_key } = pin
   const version = pin.overlay_version as number
   const content_hash = pin.overlay_hash as string
   const changes = await readOverlay(tx, { dataset_id: pin.overlay_dataset_id as string, version, content_hash })
-  return { version, content_hash, changes: changes.filter(({ key }) => keys.includes(key)) }
+  const tree = overlayTree(changes)
+  const read = changes.filter(({ key }) => keys.includes(key))
+  return [
+    json(`${folder}/overlay.json`, { version, content_hash, changes: read }),
+    ...keys.map((key, index) => {
+      const { key: _, ...change } = read.find((one) => one.key === key) ?? { key }
+      const present = 'op' in change
+      const said = { list_key, version, key, present, change: present ? change : null }
+      return json(`${folder}/overlay-proof-${index + 1}.json`, { ...said, proof: tree.prove(key) })
+    }),
+  ]
 }
 
 /** Each event as a file of its own that `verify audit` takes; what is not sealed yet is only listed. */
@@ -169,6 +182,8 @@ approvals.json         who put each of those versions in force, when, why, and w
 lists/KEY/version.json where each list version came from, and its content hash
 lists/KEY/proof-N.json each entry that was read, with the proof that it stood in that version
 lists/KEY/overlay.json what the tenant's own overlay said of those entries, where there is one
+lists/KEY/overlay-proof-N.json
+                       the same entry by entry, with the proof that the overlay says this of it, or nothing
 audit/                 what was recorded about this decision, each event with its place in the chain
 manifest.json          every file here with its size and sha256
 
@@ -176,9 +191,10 @@ How to verify it, on any machine, without the service
 
   npx probity verify certificate certificate.json --key PUBLIC_KEY
   npx probity verify proof lists/KEY/proof-1.json --hash CONTENT_HASH
+  npx probity verify proof lists/KEY/overlay-proof-1.json --hash OVERLAY_HASH
   npx probity verify proof definition/proof-1.json --hash CONTENT_HASH
   npx probity verify audit audit/event-N.ndjson --key PUBLIC_KEY
 
 PUBLIC_KEY is the one you hold from elsewhere; GET /api/audit/checkpoints shows it. CONTENT_HASH stands in the certificate:
-under document for the definition, under document and lists for a list.
+under document for the definition, under document and lists for a list; OVERLAY_HASH stands beside the latter.
 `

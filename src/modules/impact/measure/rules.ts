@@ -6,6 +6,7 @@ export const MAX_SAMPLES = 50
 const MAX_SEGMENTS = 200
 const MAX_REASONS = 100
 const MAX_ACTIONS = 1000
+const MAX_OUTCOMES = 10_000
 
 /** A past decision, as it is tried again. */
 export interface Past {
@@ -16,6 +17,15 @@ export interface Past {
   readonly segment: string | null
   readonly family: Family
   readonly key: string
+}
+
+/** What a person judged, against what the matrix says with and without the candidate. */
+interface Outcome {
+  readonly key: string
+  readonly outcome: string
+  readonly before: string | null
+  readonly after: string | null
+  decisions: number
 }
 
 interface Side {
@@ -72,6 +82,7 @@ export interface Tally {
   other_segments: Omit<SegmentCount, 'segment'>
   required_actions: { readonly action: string; added: number; removed: number }[]
   refusals: (Refusal & { decisions: number })[]
+  outcomes: Outcome[]
   /** The first ones whose result changes, and the first of which only a score moves. */
   changed: Sample[]
   moved: Sample[]
@@ -90,6 +101,7 @@ export const NOTHING: Tally = {
   other_segments: { decisions: 0, flips: 0, refusals_added: 0 },
   required_actions: [],
   refusals: [],
+  outcomes: [],
   changed: [],
   moved: [],
 }
@@ -123,6 +135,20 @@ export function addDecision(tally: Tally, past: Past, before: Decision, after: D
   if (shelf && shelf.length < MAX_SAMPLES) {
     shelf.push({ ...past, before: from, after: to, factors, refusals: refusals.slice(0, 10) })
   }
+}
+
+/** An override names a band, so it is an outcome for matrices only. */
+export function addOutcome(
+  tally: Tally,
+  { family, key }: Past,
+  outcome: string,
+  before: Decision,
+  after: Decision,
+): void {
+  if (family !== 'matrix') return
+  const names = { key, outcome, before: sideOf(before).result, after: sideOf(after).result }
+  const row = counted(tally.outcomes, names, { decisions: 0 }, MAX_OUTCOMES)
+  if (row) row.decisions++
 }
 
 function sideOf(decision: Decision): Side {
@@ -192,7 +218,7 @@ function counted<N extends object, C extends object>(rows: (N & C)[], names: N, 
 }
 
 /** In an order that does not depend on which decision came first. */
-export function resultOf({ changed, moved, ...tally }: Tally) {
+export function resultOf({ changed, moved, outcomes, ...tally }: Tally) {
   const by = <T extends object>(rows: readonly T[], ...names: (keyof T)[]): T[] =>
     rows.toSorted((a, b) => {
       for (const name of names) {
@@ -201,8 +227,15 @@ export function resultOf({ changed, moved, ...tally }: Tally) {
       }
       return 0
     })
+  const decided = (rows: readonly Outcome[]) => rows.reduce((sum, { decisions }) => sum + decisions, 0)
   return {
     ...tally,
+    known_outcomes: {
+      decisions: decided(outcomes),
+      agreed_before: decided(outcomes.filter(({ outcome, before }) => outcome === before)),
+      agreed_after: decided(outcomes.filter(({ outcome, after }) => outcome === after)),
+      table: by(outcomes, 'key', 'outcome', 'before', 'after'),
+    },
     transitions: by(tally.transitions, 'family', 'key', 'from', 'to'),
     factors: by(tally.factors, 'family', 'key', 'factor'),
     segments: by(tally.segments, 'segment'),

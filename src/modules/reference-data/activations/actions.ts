@@ -9,6 +9,7 @@ import { findVersion } from '../versions/queries.ts'
 import type { Gate } from '../versions/rules.ts'
 import {
   type ActivationRow,
+  findActivation,
   findInForce,
   findPrevious,
   insertActivation,
@@ -73,7 +74,7 @@ export async function activate(
       'transition_not_allowed',
       family === 'list'
         ? `${request.list_key} is a shared list: pin a version of it, or make an overlay.`
-        : `${request.list_key} is shared by all tenants: create one of your own with this key to depart from it.`,
+        : `${request.list_key} is shared by all tenants: pin a version of it, or create one of your own with this key.`,
     )
   }
   await expectVersionFree(tx, dataset, request.version)
@@ -160,6 +161,26 @@ export async function rollBack(
   return { activation, revoked }
 }
 
+/** Takes back what is scheduled. What stays in force instead passes the same gates as if it were put there. */
+export async function cancel(
+  tx: Tx,
+  { list_key, activation_id, reason }: { list_key: string; activation_id: string; reason?: string | undefined },
+  family: Family = 'list',
+  kernel: Kernel | null = null,
+): Promise<{ activation: ActivationRow; revoked: ActivationRow }> {
+  await lockActivations(tx, family, list_key)
+  const activation = found(await findActivation(tx, family, list_key, activation_id))
+  if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
+  const { effective_from } = activation
+  if (Date.parse(effective_from) <= Date.now()) {
+    fail('transition_not_allowed', 'It is in force already; roll back instead.')
+  }
+  const revoked = await reviewed(tx, kernel, { family, list_key, effective_from }, [], () =>
+    updateRevoked(tx, activation_id, reason ?? 'Cancelled.'),
+  )
+  return { activation, revoked: found(revoked) }
+}
+
 const PIN_DAYS = 90
 
 export async function pin(
@@ -173,9 +194,10 @@ export async function pin(
     cr_id?: string | undefined
   },
   kernel: Kernel | null = null,
+  family: Family = 'list',
 ): Promise<ActivationRow> {
-  await lockActivations(tx, 'list', request.list_key)
-  const shared = found(await findSharedDataset(tx, request.list_key))
+  await lockActivations(tx, family, request.list_key)
+  const shared = found(await findSharedDataset(tx, request.list_key, family))
   await expectVersionFree(tx, shared, request.version)
   const from_ms = request.effective_from === undefined ? Date.now() : Date.parse(request.effective_from)
   const until_ms = request.expires_at ? Date.parse(request.expires_at) : Number.POSITIVE_INFINITY
@@ -187,10 +209,10 @@ export async function pin(
     )
   }
   const effective_from = request.effective_from ?? null
-  const made = await reviewed(tx, kernel, { family: 'list', list_key: request.list_key, effective_from }, [], () =>
+  const made = await reviewed(tx, kernel, { family, list_key: request.list_key, effective_from }, [], () =>
     insertActivation(tx, {
       activation_id: uuidv7(),
-      family: 'list',
+      family,
       list_key: request.list_key,
       layer: 'base',
       kind: 'pin',
@@ -212,17 +234,18 @@ export async function unpin(
   reason: string,
   cr_id?: string,
   kernel: Kernel | null = null,
+  family: Family = 'list',
 ): Promise<ActivationRow> {
-  await lockActivations(tx, 'list', list_key)
-  const current = await findInForce(tx, 'list', list_key, 'base')
+  await lockActivations(tx, family, list_key)
+  const current = await findInForce(tx, family, list_key, 'base')
   if (current?.kind !== 'pin') {
-    found(await findDataset(tx, list_key))
+    found(await findDataset(tx, list_key, family))
     return fail('transition_not_allowed', `${list_key} is not pinned.`)
   }
-  const made = await reviewed(tx, kernel, { family: 'list', list_key, effective_from: null }, [], () =>
+  const made = await reviewed(tx, kernel, { family, list_key, effective_from: null }, [], () =>
     insertActivation(tx, {
       activation_id: uuidv7(),
-      family: 'list',
+      family,
       list_key,
       layer: 'base',
       kind: 'unpin',

@@ -2,22 +2,15 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { found } from '../../../kernel/problem.ts'
 import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { expectVersion } from '../versions/actions.ts'
-import { activate, pin, rollBack, unpin } from './actions.ts'
-import {
-  type ActivationRow,
-  findActivation,
-  findInForce,
-  listActivations,
-  lockActivations,
-  updateRevoked,
-} from './queries.ts'
+import { activate, cancel, pin, rollBack, unpin } from './actions.ts'
+import { type ActivationRow, findInForce, listActivations } from './queries.ts'
 import { timelineOf } from './rules.ts'
 import {
   Activation,
@@ -177,15 +170,9 @@ export const activationRoutes: readonly Route[] = [
     params: ActivationParams,
     query: RevokeQuery,
     reply: [200, Activation],
-    problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, query, audit }) => {
-    await lockActivations(tx, 'list', params.list_key)
-    const activation = found(await findActivation(tx, 'list', params.list_key, params.activation_id))
-    if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
-    if (Date.parse(activation.effective_from) <= Date.now()) {
-      fail('transition_not_allowed', 'It is in force already; roll back instead.')
-    }
-    const revoked = found(await updateRevoked(tx, params.activation_id, query.reason ?? 'Cancelled.'))
+    problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, query, audit, kernel }) => {
+    const { activation, revoked } = await cancel(tx, { ...params, ...query }, 'list', kernel)
     audit.configuration({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
     return shown(revoked)
   }),

@@ -169,7 +169,14 @@ const viewed = `app.dataset d
 
 export const listDatasets = (
   tx: Tx,
-  filter: { origin: string | null; state: string | null; type_key: string | null; key_prefix: string | null },
+  filter: {
+    origin: string | null
+    state: string | null
+    type_key: string | null
+    key_prefix: string | null
+    /** Only definitions that are tagged with it. */
+    typology?: string | null
+  },
   after: Position,
   count: number,
   family: Family = 'list',
@@ -181,6 +188,8 @@ export const listDatasets = (
         and ($4::text is null or d.type_key = $4)
         and ($5::text is null or (d.list_key collate "C" >= $5 and d.list_key collate "C" < $5 || '~'))
         and ($6::text is null or (d.list_key, d.dataset_id) > ($6, $7::uuid))
+        and ($10::text is null or exists (select 1 from app.definition_profile p
+              where p.tenant_id = d.tenant_id and p.dataset_id = d.dataset_id and $10 = any (p.typologies)))
       order by d.list_key, d.dataset_id limit $8`,
     [
       tx.tenant_id,
@@ -192,6 +201,7 @@ export const listDatasets = (
       after?.[1] ?? null,
       count,
       family,
+      filter.typology ?? null,
     ],
   )
 

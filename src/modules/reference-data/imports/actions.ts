@@ -101,6 +101,7 @@ export async function prepareEntries(
       reject_totals: tallied(rejects),
       filled: fill.counts,
       warnings: [],
+      is_ordered: false,
       root: rejects.length === 0 ? tree.finish().root : null,
     },
   }

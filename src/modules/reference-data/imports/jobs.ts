@@ -90,6 +90,7 @@ export const datasetImport = defineJob({
               entry_count: totals.accepted,
               data_bytes: totals.data_bytes,
               filled: totals.filled,
+              is_ordered: totals.is_ordered,
             },
             origin: 'import',
             provenance: {

@@ -12,12 +12,12 @@ import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
-import { type BaseType, layOver, type OverlayEntry } from '../../../registry/overlay.ts'
+import { type BaseType, contentHashOf, layOver, type OverlayEntry } from '../../../registry/overlay.ts'
 import type { Family } from '../datasets/queries.ts'
 import { recall, remember } from '../memory/actions.ts'
 import { baseTypeOf } from '../types/actions.ts'
 import { findTypeVersion } from '../types/queries.ts'
-import { contentHashOf, entryOf } from '../versions/actions.ts'
+import { entryOf } from '../versions/actions.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import {
   type ContentRow,
@@ -197,17 +197,27 @@ export async function lookUpHashed(
   return new Map([...found].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
 }
 
-/** The whole list as the tenant sees it, or null when it is too large to be held. */
-export async function wholeList(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Content | null> {
-  if (pointer.data_bytes > WHOLE_LIST_BYTES) return null
-  const cache = cacheOf(kernel)
-  // What an overlay makes of a list depends on more than its content: on the policy, and on the base version it is pinned to.
+/** True when a look-up in it sends exactly one statement. */
+export const isLookedUpAtOnce = (pointer: ContentPointer): boolean =>
+  pointer.data_bytes > WHOLE_LIST_BYTES && pointer.overlay_version === null
+
+/** What an overlay makes of a list depends on more than its content: on the policy, and on the base version it is pinned to. */
+function wholeListId(tenant_id: string, pointer: ContentPointer): string {
   const over =
     pointer.overlay_version === null
       ? ''
       : `:${pointer.version}:${pointer.overlay_dataset_id}:${pointer.overlay_version}:${pointer.overlay_hash}:${pointer.overlay_policy}`
-  const id = `${tx.tenant_id}:${pointer.dataset_id}:${pointer.content_hash}${over}`
-  const known = cache.get(id)
+  return `${tenant_id}:${pointer.dataset_id}:${pointer.content_hash}${over}`
+}
+
+/** The whole list when it is held already: asking for it sends nothing. */
+export const knownWhole = (kernel: Kernel, tenant_id: string, pointer: ContentPointer): Content | undefined =>
+  cacheOf(kernel).get(wholeListId(tenant_id, pointer))
+
+/** The whole list as the tenant sees it, or null when it is too large to be held. */
+export async function wholeList(kernel: Kernel, tx: Tx, pointer: ContentPointer): Promise<Content | null> {
+  if (pointer.data_bytes > WHOLE_LIST_BYTES) return null
+  const known = knownWhole(kernel, tx.tenant_id, pointer)
   if (known) return known
   const base = await load(tx, {
     tenant_id: pointer.dataset_tenant_id,
@@ -223,7 +233,7 @@ export async function wholeList(kernel: Kernel, tx: Tx, pointer: ContentPointer)
     const entries = new Map([...merged].map(([key, entry]) => [key, { entry, hash: entryHash(canonicalJson(entry)) }]))
     content = { entries: new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))), bytes: pointer.data_bytes * 2 }
   }
-  cache.set(id, content)
+  cacheOf(kernel).set(wholeListId(tx.tenant_id, pointer), content)
   return content
 }
 

@@ -2,11 +2,23 @@
 import { createHash } from 'node:crypto'
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { type Actor, tenantRoute } from '../../../kernel/route.ts'
 import { recall, remember } from '../memory/actions.ts'
 import { ListKeyParams } from '../schema.ts'
-import { expectInForce, isRecent, keepReceipt, lookUp, resolve, shown } from './actions.ts'
+import {
+  type Clocks,
+  expectInForce,
+  isLookedUpAtOnce,
+  isRecent,
+  keepReceipt,
+  knownWhole,
+  lookUp,
+  type Pointer,
+  resolve,
+  shown,
+} from './actions.ts'
 import { findReceipt, type ReceiptRow, resolveLists } from './queries.ts'
 import {
   EntryAt,
@@ -26,6 +38,37 @@ const etagOf = (...parts: readonly unknown[]): Record<string, string> => ({
   etag: `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`,
 })
 
+const scopeOf = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+
+/** One statement in one round trip, unless the instant asked for is so near that activations may still be under way. */
+async function pointerTo(
+  kernel: Kernel,
+  actor: Actor,
+  list_key: string,
+  clocks: Clocks,
+  write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+): Promise<Pointer> {
+  const scope = scopeOf(actor)
+  const keys = [list_key]
+  const is_now = clocks.valid_at === undefined && clocks.known_at === undefined
+  const recalled = is_now
+    ? await kernel.transactions.one(scope, (tx) => recall(kernel, tx, [{ family: 'list', key: list_key }]))
+    : null
+  const [pointer] =
+    recalled ??
+    (isRecent(clocks.known_at)
+      ? await write((tx) => resolve(tx, keys, clocks))
+      : await kernel.transactions.one(scope, async (tx) => {
+          const rows = await resolveLists(tx, keys, {
+            valid_at: clocks.valid_at ?? null,
+            known_at: clocks.known_at ?? null,
+          })
+          if (is_now) remember(kernel, tx, rows)
+          return expectInForce(rows, keys)
+        }))
+  return pointer ?? fail('not_found')
+}
+
 export const resolveRoutes = [
   tenantRoute('GET /reference-data/resolve/:list_key', {
     id: 'resolveList',
@@ -39,25 +82,7 @@ export const resolveRoutes = [
     headers: ({ valid_at: _v, known_at: _k, ...resolved }) => etagOf(resolved),
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
-    const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-    const keys = [params.list_key]
-    const is_now = query.valid_at === undefined && query.known_at === undefined
-    const ask = (tx: Tx) => resolve(tx, keys, query)
-    const recalled = is_now
-      ? await kernel.transactions.one(scope, (tx) => recall(kernel, tx, [{ family: 'list', key: params.list_key }]))
-      : null
-    // One statement in one round trip, unless the instant asked for is so near that activations may still be under way.
-    const [pointer] =
-      recalled ??
-      (isRecent(query.known_at)
-        ? await write(ask)
-        : await kernel.transactions.one(scope, async (tx) => {
-            const at = { valid_at: query.valid_at ?? null, known_at: query.known_at ?? null }
-            const rows = await resolveLists(tx, keys, at)
-            if (is_now) remember(kernel, tx, rows)
-            return expectInForce(rows, keys)
-          }))
-    const found = pointer ?? fail('not_found')
+    const found = await pointerTo(kernel, actor, params.list_key, query, write)
     return { ...shown(found), valid_at: query.valid_at ?? found.now, known_at: query.known_at ?? null }
   }),
 
@@ -72,14 +97,15 @@ export const resolveRoutes = [
     cacheable: true,
     headers: ({ list, key, entry }) => etagOf(list, key, entry),
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
-  }).handle(async ({ params, query, kernel, read, write }) =>
-    (isRecent(query.known_at) ? write : read)(async (tx) => {
-      const [pointer] = await resolve(tx, [params.list_key], query)
-      const list = pointer ?? fail('not_found')
-      const entries = await lookUp(kernel, tx, list, [query.key])
-      return { list: shown(list), key: query.key, entry: entries.get(query.key) ?? null }
-    }),
-  ),
+  }).handle(async ({ params, query, actor, kernel, read, write }) => {
+    const list = await pointerTo(kernel, actor, params.list_key, query, write)
+    // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
+    const known = knownWhole(kernel, actor.tenant_id, list)
+    if (known) return { list: shown(list), key: query.key, entry: known.entries.get(query.key)?.entry ?? null }
+    const ask = (tx: Tx) => lookUp(kernel, tx, list, [query.key])
+    const entries = isLookedUpAtOnce(list) ? await kernel.transactions.one(scopeOf(actor), ask) : await read(ask)
+    return { list: shown(list), key: query.key, entry: entries.get(query.key) ?? null }
+  }),
 
   tenantRoute('POST /reference-data/resolve', {
     id: 'resolveLists',

@@ -1,5 +1,4 @@
 /** Publishing a version from staged rows, and reading what a version holds; the same for lists, overlays, imports and seeds. */
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
@@ -8,8 +7,10 @@ import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
 import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
+import { contentHashOf } from '../../../registry/overlay.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
 import {
+  analyseStage,
   applyDelta,
   copyStage,
   countDelta,
@@ -19,12 +20,12 @@ import {
   type DifferenceRow,
   type EntryRow,
   findVersion,
+  giveStageRoom,
   insertStaged,
   insertVersion,
   listDifferences,
   listEntries,
   listEntryHashes,
-  prepareLargeStage,
   type VersionRow,
 } from './queries.ts'
 import { type Gate, type GuardSettings, guardBreaches } from './rules.ts'
@@ -39,6 +40,8 @@ export interface StagedContent {
   readonly entry_count: number
   readonly data_bytes: number
   readonly filled: Readonly<Record<string, number>>
+  /** The rows were staged in key order. */
+  readonly is_ordered?: boolean
 }
 
 export interface Publication {
@@ -68,8 +71,10 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
   let difference = { added: content.entry_count, removed: 0, changed: 0 }
-  if (content.entry_count >= LARGE_FROM) await prepareLargeStage(tx)
+  const is_large = content.entry_count >= LARGE_FROM
+  if (is_large) await giveStageRoom(tx)
   if (head) {
+    if (is_large) await analyseStage(tx)
     await createDelta(tx, dataset.dataset_id)
     difference = await countDelta(tx)
   }
@@ -104,7 +109,7 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
     note: publication.note ?? null,
   })
   if (head) await applyDelta(tx, dataset.dataset_id, dataset.head_version + 1)
-  else await insertStaged(tx, dataset.dataset_id, 1)
+  else await insertStaged(tx, dataset.dataset_id, 1, content.is_ordered ?? false)
   return version ?? fail('internal')
 }
 
@@ -148,16 +153,6 @@ export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<Sta
   }
   await copyStaged(tx, lines)
   return { content_hash: tree.finish().root, entry_count: rows.length, data_bytes, filled: {} }
-}
-
-/** In an overlay the operation and what it was written against are part of the content. */
-export const contentHashOf = ({ op = 'put', hash, base_hash }: Pick<StagedRow, 'op' | 'hash' | 'base_hash'>): string =>
-  op === 'put' && !base_hash ? hash : operationHash(op, hash, base_hash ?? null)
-
-const operationHash = (op: string, hash: string, base_hash: string | null): string => {
-  const builder = createMerkleBuilder()
-  builder.add('operation', canonicalJson({ op, hash, base_hash }))
-  return builder.finish().root
 }
 
 /** An entry whose text no longer has its hash is never given out, and never quoted. */

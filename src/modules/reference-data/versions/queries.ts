@@ -85,11 +85,12 @@ export const listEntriesWithPrefix = (
     [of.tenant_id, of.dataset_id, of.version, after ?? '', prefix, `${prefix}\u{10FFFF}`, count],
   )
 
+/** A single key is written as such: an array whose length PostgreSQL cannot know may be planned anew each time. */
 export const listEntriesByKey = (tx: Tx, of: Of & { version: number }, keys: readonly string[]) =>
   tx.query<EntryRow>(
     `select key, op, hash, base_hash, data from app.dataset_entry
-      where tenant_id = $1 and dataset_id = $2 and key = any ($4) and v_from <= $3 and v_to > $3`,
-    [of.tenant_id, of.dataset_id, of.version, keys],
+      where tenant_id = $1 and dataset_id = $2 and key = ${keys.length === 1 ? '$4' : 'any ($4)'} and v_from <= $3 and v_to > $3`,
+    [of.tenant_id, of.dataset_id, of.version, keys.length === 1 ? keys[0] : keys],
   )
 
 /** Keys and hashes only, for the tree of a large version. */
@@ -178,11 +179,11 @@ export const createStage = async (tx: Tx): Promise<void> => {
 export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
   tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin', source)
 
-/** A large stage is sorted and joined whole: not knowing its size, or having no room for it, costs more than both together. */
-export const prepareLargeStage = async (tx: Tx): Promise<void> => {
-  await tx.run(`select set_config('work_mem', '64MB', true)`)
-  await tx.run('analyze pg_temp.stage')
-}
+/** A large stage is sorted or joined whole, and wants room for that. */
+export const giveStageRoom = (tx: Tx) => tx.run(`select set_config('work_mem', '64MB', true)`)
+
+/** A join with it whose size nobody knows may be planned badly. Only its keys are looked at: looking at all of it takes long. */
+export const analyseStage = (tx: Tx) => tx.run('analyze pg_temp.stage (key)')
 
 export interface DuplicateRow {
   readonly key: string
@@ -284,10 +285,10 @@ export const applyDelta = async (tx: Tx, dataset_id: string, version: number): P
   )
 }
 
-/** The first version is its staged content. */
-export const insertStaged = (tx: Tx, dataset_id: string, version: number) =>
+/** The first version is its staged content, in key order too. Rows that were staged in that order lie in it already. */
+export const insertStaged = (tx: Tx, dataset_id: string, version: number, is_ordered: boolean) =>
   tx.run(
     `insert into app.dataset_entry (tenant_id, dataset_id, key, v_from, op, hash, base_hash, data)
-     select $1, $2, key, $3, op, hash, base_hash, data from pg_temp.stage order by key`,
+     select $1, $2, key, $3, op, hash, base_hash, data from pg_temp.stage${is_ordered ? '' : ' order by key'}`,
     [tx.tenant_id, dataset_id, version],
   )

@@ -9,18 +9,17 @@ import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
 import {
   type ActivationRow,
   activate,
-  findActivation,
+  cancel,
   findInForce,
   findVersion,
   listActivations,
-  lockActivations,
+  pin,
   rollBack,
   timelineOf,
-  updateRevoked,
+  unpin,
   wire,
 } from '../../reference-data/index.ts'
-import { examineWritten, expectDefinition, keyOf } from '../definitions/actions.ts'
-import { proveAhead } from '../proofs/actions.ts'
+import { expectDefinition, keyOf } from '../definitions/actions.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 
 export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
@@ -65,10 +64,6 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       governed: { action: 'activation', head },
       location: (made) => `/${segment}/${keyOf(kind, made)}/activations`,
       problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
-      before: (input) => {
-        const params = { ...(input.params as object), version: String(input.body.version) }
-        return proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, params))
-      },
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = keyOf(kind, params)
       const before = await findInForce(tx, family, list_key, 'base')
@@ -134,6 +129,37 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       return { activation: shown(activation), revoked: revoked.map(shown) }
     }),
 
+    tenantRoute(`POST ${at}/pin`, {
+      id: `pin${noun}`,
+      summary: `Keep this tenant on one version of a shared ${word}`,
+      roles: ['compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: wire.PinOrder,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, audit, request, kernel }) => {
+      const order = { list_key: keyOf(kind, params), ...body, cr_id: request.approves }
+      const made = await pin(tx, order, kernel, family)
+      audit.configuration(null, { pinned: made.version, expires_at: made.expires_at, reason: made.reason })
+      return shown(made)
+    }),
+
+    tenantRoute(`POST ${at}/unpin`, {
+      id: `unpin${noun}`,
+      summary: `Follow the shared ${word} again`,
+      roles: ['compliance_officer'],
+      tx: 'write',
+      params: s.KeyParams,
+      body: wire.ReasonBody,
+      reply: [201, s.Activation],
+      governed: { action: 'activation', head },
+      problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
+    }).handle(async ({ tx, params, body, request, kernel }) =>
+      shown(await unpin(tx, keyOf(kind, params), body.reason, request.approves, kernel, family)),
+    ),
+
     tenantRoute(`DELETE ${at}/activations/:activation_id`, {
       id: `delete${noun}Activation`,
       summary: 'Cancel a scheduled activation that has not happened yet',
@@ -142,17 +168,11 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       params: s.ActivationParams,
       query: wire.RevokeQuery,
       reply: [200, s.Activation],
-      problems: ['not_found', 'transition_not_allowed'],
-    }).handle(async ({ tx, params, query, audit }) => {
+      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+    }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }
-      const key = keyOf(kind, params)
-      await lockActivations(tx, family, key)
-      const activation = found(await findActivation(tx, family, key, activation_id))
-      if (activation.revoked_at !== null) fail('transition_not_allowed', 'It was cancelled already.')
-      if (Date.parse(activation.effective_from) <= Date.now()) {
-        fail('transition_not_allowed', 'It is in force already; roll back instead.')
-      }
-      const revoked = found(await updateRevoked(tx, activation_id, query.reason ?? 'Cancelled.'))
+      const order = { list_key: keyOf(kind, params), activation_id, ...query }
+      const { activation, revoked } = await cancel(tx, order, family, kernel)
       audit.configuration({ scheduled: activation.version }, { scheduled: null, reason: revoked.revoke_reason })
       return shown(revoked)
     }),

@@ -25,6 +25,7 @@ import { fail } from '../../../kernel/problem.ts'
 import {
   type Clocks,
   type ContentPointer,
+  findTypeVersion,
   lookUpHashed,
   type Pinned,
   type Pointer,
@@ -33,6 +34,7 @@ import {
   resolveWithLists,
   wholeList,
 } from '../../reference-data/index.ts'
+import { declaredFault } from './rules.ts'
 
 /** A compiled definition, by the hash of its content, and the versions of the lists it reads. */
 export interface Bindable<P extends ContentPointer = ContentPointer> {
@@ -247,6 +249,23 @@ const factsOf = ({ list_key, version, content_hash, overlay_hash }: ContentPoint
   content_hash,
   overlay_hash,
 })
+
+/** Tests that compare with fields whose declared type can never fit: found before any value is looked at. */
+export async function declaredFaults(
+  tx: Tx,
+  { references }: Compiled,
+  lists: ReadonlyMap<string, ContentPointer>,
+): Promise<Finding[]> {
+  const compared = references.filter(({ compares }) => compares)
+  const schemas = new Map<string, unknown>()
+  for (const list_key of new Set(compared.map((reference) => reference.list_key))) {
+    const pointer = lists.get(list_key)
+    if (!pointer) continue
+    const type = await findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version)
+    schemas.set(list_key, type?.definition.schema)
+  }
+  return compared.flatMap((reference) => declaredFault(reference, schemas.get(reference.list_key)) ?? [])
+}
 
 /** Scope and content say what a definition is; who asks for it does not matter. */
 export async function compiledOf(

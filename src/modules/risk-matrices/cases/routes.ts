@@ -7,16 +7,8 @@ import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { decideWith } from '../binding/actions.ts'
-import {
-  examineWritten,
-  expectDefinition,
-  expectWritten,
-  judge,
-  keyOf,
-  listsOf,
-  lockOwnDefinition,
-} from '../definitions/actions.ts'
-import { examine, hasErrors, proveAhead, provedAgainst, runCases } from '../proofs/actions.ts'
+import { expectDefinition, expectWritten, judge, keyOf, listsOf, lockOwnDefinition } from '../definitions/actions.ts'
+import { examine, hasErrors, provedAgainst, runCases } from '../proofs/actions.ts'
 import {
   CaseBody,
   CasePage,
@@ -55,7 +47,6 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       stores_nothing: true,
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
-      before: (input) => proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, input.params as never)),
     }).handle(async ({ tx, params, kernel }) => {
       const { examined, findings } = await judge(kernel, tx, await expectWritten(kernel, tx, kind, params as never))
       return { valid: !hasErrors(findings), findings: findings as never, lists: listsOf(examined) }

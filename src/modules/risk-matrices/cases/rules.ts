@@ -30,10 +30,13 @@ export function differencesOf(expected: Expected, decision: Decision): string[] 
   })
 }
 
+/** What a refused decision says comes as whole sentences; here they are parts of one. */
+const withoutStop = (difference: string): string => difference.replace(/\.$/, '')
+
 export const caseFinding = ({ name, inputs }: GoldenCase, differences: readonly string[]): Finding => ({
   code: 'golden_case_failed',
   pointer: '',
-  message: `The golden case "${name}" is not met: ${differences.join('; ')}.`.slice(0, 2000),
+  message: `The golden case "${name}" is not met: ${differences.map(withoutStop).join('; ')}.`.slice(0, 2000),
   severity: 'error',
   example: inputs,
 })

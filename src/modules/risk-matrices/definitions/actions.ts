@@ -106,16 +106,6 @@ export async function expectWritten(
   return { dataset, text: await textOfVersion(kernel, tx, dataset, version), version, draft: null }
 }
 
-/** What a path names, read as a definition. */
-export async function examineWritten(
-  kernel: Kernel,
-  tx: Tx,
-  kind: DefinitionKind,
-  params: { readonly version: string },
-): Promise<Examined> {
-  return examine(tx, kind.family, (await expectWritten(kernel, tx, kind, params)).text)
-}
-
 /** Everything there is to say of a text, with the golden cases of its definition. */
 export async function judge(kernel: Kernel, tx: Tx, { dataset, text }: Pick<Written, 'dataset' | 'text'>) {
   const examined = await examine(tx, dataset.family as Family, text)

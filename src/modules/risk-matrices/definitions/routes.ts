@@ -38,9 +38,9 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       query: s.Query,
       reply: [200, s.Page],
     }).handle(async (input) => {
-      const { origin = null, state = null, key_prefix = null } = input.query
+      const { origin = null, state = null, key_prefix = null, typology = null } = input.query
       const { items, next_cursor } = await page(input, `list${plural}`, ['list_key', 'dataset_id'], (after, count) =>
-        listDatasets(input.tx, { origin, state, type_key: null, key_prefix }, after, count, family),
+        listDatasets(input.tx, { origin, state, type_key: null, key_prefix, typology }, after, count, family),
       )
       const rows = await withProfiles(input.tx, items)
       return { items: rows.map((row) => shown(kind, row)) as never, next_cursor }

@@ -3,6 +3,7 @@
  * that does not fit the lists. What the operator changes in shared lists is shown to each tenant as attention instead.
  */
 import type { Family, Finding } from '../../../decision/model.ts'
+import { askEach } from '../../../kernel/database/beforehand.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { Problem } from '../../../kernel/problem.ts'
@@ -86,18 +87,23 @@ export const reviewInForce: Review = async (kernel, tx, change) => {
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', unsettled: true }
   await lockDefinitions(tx)
   if (family !== 'list') return () => proofGate(kernel, tx, { family, key: list_key }, first)
-  const before: Before[] = []
+  const asked: Pick<Before, 'reader' | 'moment'>[] = []
   for (const reader of await listReaders(tx, list_key)) {
-    for (const moment of await momentsOf(tx, reader, first)) {
-      before.push({ reader, moment, standing: await standingOf(kernel, tx, reader, moment) })
-    }
+    for (const moment of await momentsOf(tx, reader, first)) asked.push({ reader, moment })
   }
+  const before = await askEach(asked, async ({ reader, moment }) => ({
+    reader,
+    moment,
+    standing: await standingOf(kernel, tx, reader, moment),
+  }))
   return () => readersGate(kernel, tx, list_key, before)
 }
 
 async function proofGate(kernel: Kernel, tx: Tx, definition: Named, first: Asking): Promise<Gate[]> {
-  for (const moment of await momentsOf(tx, definition, first)) {
-    const standing = await standingOf(kernel, tx, definition, moment)
+  const moments = await momentsOf(tx, definition, first)
+  const standings = await askEach(moments, (moment) => standingOf(kernel, tx, definition, moment))
+  for (const [index, moment] of moments.entries()) {
+    const standing = standings[index] ?? null
     const [fault] = faultsOf(standing)
     if (!standing || !fault) continue
     const from = moment.valid_at === undefined ? '' : ` from ${moment.valid_at} on`
@@ -117,8 +123,9 @@ interface Before {
 /** Only what the change itself breaks: a definition that was faulty before must not keep its lists from being mended. */
 async function readersGate(kernel: Kernel, tx: Tx, list_key: string, before: readonly Before[]): Promise<Gate[]> {
   const broken = new Map<Named, Named & { version: number | null; from: string | null; findings: Finding[] }>()
-  for (const { reader, moment, standing } of before) {
-    const after = await standingOf(kernel, tx, reader, moment)
+  const standings = await askEach(before, ({ reader, moment }) => standingOf(kernel, tx, reader, moment))
+  for (const [index, { reader, moment, standing }] of before.entries()) {
+    const after = standings[index] ?? null
     const known = new Set(faultsOf(standing).map(faultId))
     const findings = faultsOf(after).filter((fault) => !known.has(faultId(fault)))
     if (!after || findings.length === 0 || broken.has(reader)) continue

@@ -4,14 +4,18 @@
  */
 import { LRUCache } from 'lru-cache'
 import { analyse } from '../../../decision/analysis/analyse.ts'
+import { type AnalysisOrder, orderOf } from '../../../decision/analysis/analysis-order.ts'
+import { type Analyst, createAnalyst } from '../../../decision/analysis/analyst.ts'
+import { combinationsAtMost } from '../../../decision/analysis/size.ts'
 import { CURRENT_ENGINE, engineOf } from '../../../decision/engines.ts'
 import type { Compiled, Definition, Family, Finding } from '../../../decision/model.ts'
+import { ThreadFailure } from '../../../kernel/bounded-thread.ts'
+import { Beforehand } from '../../../kernel/database/beforehand.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { Problem } from '../../../kernel/problem.ts'
-import type { Actor } from '../../../kernel/route.ts'
+import { fail, Problem } from '../../../kernel/problem.ts'
 import { type Clocks, type ContentPointer, listsInForce, type Pointer } from '../../reference-data/index.ts'
-import { type Bindable, bindingOf, bindTo, decideWith, identityOf, isFindings } from '../binding/actions.ts'
+import { type Bindable, bindTo, decideWith, declaredFaults, identityOf, isFindings } from '../binding/actions.ts'
 import { caseFinding, differencesOf, type GoldenCase } from '../cases/rules.ts'
 
 /** A definition that was read as far as that goes. */
@@ -42,7 +46,8 @@ export async function examine(
   const missing = references
     .filter(({ list_key }) => !lists.has(list_key))
     .map(({ list_key, pointer }) => notInForce(list_key, pointer))
-  if (missing.length > 0) return { of: null, findings: [...faults, ...missing], lists, references }
+  const faulty = missing.length > 0 ? missing : await declaredFaults(tx, compiled, lists)
+  if (faulty.length > 0) return { of: null, findings: [...faults, ...faulty], lists, references }
   const identity = identityOf(compiled.definition, CURRENT_ENGINE)
   return { of: { identity, compiled, lists }, findings: faults, lists, references }
 }
@@ -56,53 +61,84 @@ export const notInForce = (list_key: string, pointer: string): Finding => ({
 
 interface Proofs {
   readonly known: LRUCache<string, readonly Finding[]>
+  /** Being made, by whoever asked first. */
+  readonly running: Map<string, Promise<void>>
+  readonly analyst: Analyst
 }
 const memories = new WeakMap<Kernel, Proofs>()
-const memoryOf = (kernel: Kernel): Proofs => {
-  const memory = memories.get(kernel) ?? { known: new LRUCache({ max: 2000 }) }
-  memories.set(kernel, memory)
-  return memory
+function proofsOf(kernel: Kernel): Proofs {
+  let proofs = memories.get(kernel)
+  if (!proofs) {
+    const analyst = createAnalyst({ script: kernel.script('analysis-worker') })
+    proofs = { known: new LRUCache({ max: 2000 }), running: new Map(), analyst }
+    memories.set(kernel, proofs)
+    kernel.onClose(() => analyst.close())
+  }
+  return proofs
 }
 
-/** Faults of the lists, and of the definition over all of its inputs; found once per content of all of them. */
-export async function prove(kernel: Kernel, tx: Tx, of: Bindable): Promise<readonly Finding[]> {
-  return (
-    memoryOf(kernel).known.get(bindingOf(of, tx.tenant_id)) ??
-    analyseBound(kernel, tx.tenant_id, of, await bindTo(kernel, tx, of))
-  )
-}
+/** Going through so many combinations takes about as long as handing them to another thread. */
+const SMALL = 2000
 
-function analyseBound(
-  kernel: Kernel,
-  tenant_id: string,
-  of: Bindable,
-  { bound, lists }: Awaited<ReturnType<typeof bindTo>>,
-): readonly Finding[] {
-  const found = isFindings(bound) ? bound : analyse(of.compiled, lists)
-  memoryOf(kernel).known.set(bindingOf(of, tenant_id), found)
-  return found
-}
+/** What met a limit is not tried again by everybody who comes along. */
+const CUT_SHORT_MS = 60_000
 
 /**
- * Going through all inputs may take seconds, in which no transaction should be open: done before one is, for the handler to
- * find it remembered. What is wrong with the request is the handler's to say, in its turn: it may be the repetition of one
- * that has been carried out.
+ * Faults of the lists, and of the definition over all of its inputs; found once per content of all of them. Going through all
+ * inputs may take seconds: unless it is small, it is done in a thread of its own while no transaction is open, and the
+ * transaction that asked is repeated. It then finds the proof by what it is about, or asks anew where that has moved.
  */
-export async function proveAhead(
-  { kernel, actor }: { readonly kernel: Kernel; readonly actor: Actor },
-  find: (tx: Tx) => Promise<Examined>,
-): Promise<void> {
-  const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-  const look = async (tx: Tx) => {
-    const { of } = await find(tx)
-    return of && { of, binding: await bindTo(kernel, tx, of) }
+export async function prove(kernel: Kernel, tx: Tx, of: Bindable): Promise<readonly Finding[]> {
+  const proofs = proofsOf(kernel)
+  const { tenant_id } = tx
+  const id = proofId(of, tenant_id)
+  const known = proofs.known.get(id)
+  if (known) return known
+  const { bound, lists } = await bindTo(kernel, tx, of)
+  if (isFindings(bound)) return bound
+  if (combinationsAtMost(of.compiled.definition, lists) <= SMALL) {
+    const found = analyse(of.compiled, lists)
+    proofs.known.set(id, found)
+    return found
   }
-  const ready = await kernel.transactions.read(scope, look).catch((error: unknown) => {
-    if (error instanceof Problem && error.status < 500) return undefined
-    throw error
+  const order = orderOf(of.compiled, lists, CURRENT_ENGINE)
+  throw new Beforehand(() => proveAside(proofs, id, order, tenant_id))
+}
+
+/** Content and nothing else: what is published or put in force once more, or tried and undone, is still proved. */
+function proofId({ identity, lists }: Bindable, tenant_id: string): string {
+  const contents = [...lists.values()].map((list) => {
+    const { list_key, content_hash, version, overlay_version, overlay_hash, overlay_policy } = list
+    // What an overlay makes of a list depends on the base version and its type, and on the policy.
+    const over = overlay_version === null ? [] : [version, overlay_version, overlay_hash, overlay_policy]
+    return [list_key, content_hash, ...over].join(':')
   })
-  if (!ready || memoryOf(kernel).known.has(bindingOf(ready.of, actor.tenant_id))) return
-  analyseBound(kernel, actor.tenant_id, ready.of, ready.binding)
+  return [tenant_id, identity, ...contents.sort()].join(' ')
+}
+
+async function proveAside(proofs: Proofs, id: string, order: AnalysisOrder, tenant_id: string): Promise<void> {
+  const { known, running, analyst } = proofs
+  if (known.has(id)) return
+  const proving =
+    running.get(id) ??
+    analyst
+      .analyse(order, tenant_id)
+      .then(({ findings, is_cut_short }) => {
+        known.set(id, findings, is_cut_short ? { ttl: CUT_SHORT_MS } : {})
+      })
+      .catch(failUnproved)
+      .finally(() => running.delete(id))
+  running.set(id, proving)
+  await proving
+}
+
+/** Without a thread there is no proof, and without a proof nothing is stored. */
+function failUnproved(error: unknown): never {
+  if (!(error instanceof ThreadFailure)) throw error
+  if (error.reason === 'closed') fail('shutting_down')
+  const detail = 'The definition could not be gone through at this moment; nothing was changed.'
+  const code = error.reason === 'busy' ? 'overloaded' : 'dependency_unavailable'
+  throw Object.assign(new Problem(code, { detail, retry_after_s: 1 }), { cause: error })
 }
 
 export interface CaseResult {

@@ -42,7 +42,7 @@ export interface Publication {
   readonly note?: string | null
 }
 
-/** Judged again inside the transaction: what was found outside of it is remembered, and only what moved is looked at anew. */
+/** Judged in the transaction that publishes it: by the draft that is locked, and by the lists in force in there. */
 export async function publishText(
   kernel: Kernel,
   tx: Tx,

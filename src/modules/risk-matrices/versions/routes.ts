@@ -8,7 +8,6 @@ import { expectRevision } from '../../../kernel/revision.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { differencePage, findVersion, listVersions, shownVersion, type VersionRow } from '../../reference-data/index.ts'
 import {
-  examineWritten,
   expectDefinition,
   expectWritten,
   headText,
@@ -20,7 +19,6 @@ import {
   type Written,
 } from '../definitions/actions.ts'
 import { insertDraft, lockDraft, removeDraft, updateDraft } from '../definitions/queries.ts'
-import { examine, proveAhead } from '../proofs/actions.ts'
 import { type DefinitionKind, type DefinitionSchemas, DraftText, NewDraft, PublishOrder } from '../schema.ts'
 import { publishText } from './actions.ts'
 import { readingOf } from './rules.ts'
@@ -112,10 +110,6 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       reply: [200, s.VersionWithText],
       revisioned: true,
       problems: ['not_found', 'content_corrupt'],
-      before: async (input) => {
-        const params = input.params as unknown as { readonly version: string }
-        if (params.version === 'draft') await proveAhead(input, (tx) => examineWritten(input.kernel, tx, kind, params))
-      },
     }).handle(async ({ tx, params, kernel }) => {
       const written = await expectWritten(kernel, tx, kind, params as never)
       return shownText(kind, written, written.draft ? (await judge(kernel, tx, written)).findings : null)
@@ -131,7 +125,6 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       reply: [200, s.VersionWithText],
       revisioned: true,
       problems: ['not_found', 'transition_not_allowed'],
-      before: (input) => proveAhead(input, (tx) => examine(tx, family, input.body.definition)),
     }).handle(async (input) => {
       const { tx, params, body, kernel, audit } = input
       const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
@@ -163,7 +156,7 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
         'References, bands, completeness over all inputs and golden cases are checked against the lists in force; the ' +
         'version keeps what it was proved against.',
       roles: ['policy_editor'],
-      tx: 'self',
+      tx: 'write',
       params: s.DraftParams,
       body: PublishOrder,
       reply: [201, s.Version],
@@ -180,19 +173,16 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
         'content_corrupt',
       ],
     }).handle(async (input) => {
-      const { params, body, kernel, settle, audit } = input
+      const { tx, params, body, kernel, audit } = input
       const key = keyOf(kind, params)
-      await proveAhead(input, (tx) => examineWritten(kernel, tx, kind, params as never))
-      return settle(JSON.stringify([params, body]), async (tx) => {
-        const dataset = await lockOwnDefinition(tx, family, key)
-        const draft = found(await lockDraft(tx, dataset))
-        expectRevision(draft.revision, input)
-        const version = await publishText(kernel, tx, dataset, draft.definition, body)
-        await removeDraft(tx, dataset)
-        const { content_hash, difference, label, note } = version
-        audit.configuration(null, { version: version.version, label, note, content_hash, difference })
-        return shownMetadata(kind, key, version)
-      })
+      const dataset = await lockOwnDefinition(tx, family, key)
+      const draft = found(await lockDraft(tx, dataset))
+      expectRevision(draft.revision, input)
+      const version = await publishText(kernel, tx, dataset, draft.definition, body)
+      await removeDraft(tx, dataset)
+      const { content_hash, difference, label, note } = version
+      audit.configuration(null, { version: version.version, label, note, content_hash, difference })
+      return shownMetadata(kind, key, version)
     }),
 
     tenantRoute(`GET ${at}/diff`, {

@@ -1,6 +1,15 @@
 /** A definition in plain words, for whoever approves it. Drafts may be any JSON: what cannot be read is left out. */
 
-import { type Column, columnOf, printScalar, SCORE_COLUMN, type Term } from '../../../decision/engine-1/unary.ts'
+import {
+  type Column,
+  columnOf,
+  isOperand,
+  type ListOperand,
+  printScalar,
+  SCORE_COLUMN,
+  type Scalar,
+  type WrittenTerm,
+} from '../../../decision/engine-1/unary.ts'
 import { isFault, parseTest } from '../../../decision/engine-1/unary-parser.ts'
 import type { Factor, Input, MatrixDefinition, RuleDefinition, Table, Trigger, Value } from '../../../decision/model.ts'
 
@@ -112,14 +121,18 @@ function testWords(test: string, name: string, names: Names): string | null {
 
 const SIGNS = { '<': 'is less than', '<=': 'is at most', '>': 'is more than', '>=': 'is at least' } as const
 
-function termWords(term: Term, column: Column): string {
+/** Written out, or where it stands. */
+const operandText = (value: Scalar | ListOperand, column: Column): string =>
+  isOperand(value) ? valueText(value) : printScalar(value, column)
+
+function termWords(term: WrittenTerm, column: Column): string {
   switch (term.form) {
     case 'equals':
-      return `is ${printScalar(term.value, column)}`
+      return `is ${operandText(term.value, column)}`
     case 'compare':
-      return `${SIGNS[term.sign]} ${printScalar(term.value, column)}`
+      return `${SIGNS[term.sign]} ${operandText(term.value, column)}`
     case 'range': {
-      const [from, to] = [printScalar(term.from, column), printScalar(term.to, column)]
+      const [from, to] = [operandText(term.from, column), operandText(term.to, column)]
       return `is ${term.from_included ? 'from' : 'above'} ${from} ${term.to_included ? 'to' : 'to below'} ${to}`
     }
     case 'in_list':

@@ -1,12 +1,12 @@
 /** Taking a file of subjects in: its rows as they come, and one step of them in one transaction. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
-import { type Adapter, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { csv } from '../../../registry/adapters/csv.ts'
 import { ndjson } from '../../../registry/adapters/json.ts'
 import { type GivenSubject, upsertSubjects } from '../records/actions.ts'
 import { insertBulkRejects, takeKeys, updateBulkCounts } from './queries.ts'
-import { type Counts, type Item, itemsOf, offboardedSubject, repeatedKey } from './rules.ts'
+import { type Counts, type Item, itemsOf, offboardedSubject, repeatedKey, rowsIn } from './rules.ts'
 
 export const bulkAdapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, ndjson }
 
@@ -14,13 +14,13 @@ export const bulkAdapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, 
 export const MAX_KEPT_REJECTS = 100_000
 
 /** Throws `source_invalid` where the file itself is broken. */
-export async function* readItems(
+export async function* readBatches(
   source: Source,
   format: 'csv' | 'ndjson',
   options: Record<string, unknown>,
-): AsyncGenerator<Item[]> {
+): AsyncGenerator<Batch> {
   try {
-    for await (const batch of bulkAdapters[format].read(source, options)) yield itemsOf(batch)
+    yield* bulkAdapters[format].read(source, options)
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error
     fail('source_invalid', {
@@ -31,12 +31,14 @@ export async function* readItems(
 }
 
 /** Items from one place on, in portions of a size. */
-export async function* portionsOf(items: AsyncIterable<Item[]>, skip: number, size: number): AsyncGenerator<Item[]> {
+export async function* portionsOf(batches: AsyncIterable<Batch>, skip: number, size: number): AsyncGenerator<Item[]> {
   let left = skip
   let held: Item[] = []
-  for await (const group of items) {
-    held.push(...group.slice(left))
-    left = Math.max(0, left - group.length)
+  for await (const batch of batches) {
+    const rows = rowsIn(batch)
+    // What was taken in before is read over, not checked again.
+    if (left < rows) held.push(...itemsOf(batch).slice(left))
+    left = Math.max(0, left - rows)
     for (; held.length >= size; held = held.slice(size)) yield held.slice(0, size)
   }
   if (held.length > 0) yield held

@@ -6,10 +6,11 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { defineJob, type JobContext } from '../../../kernel/job/kind.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { closed, Id } from '../../../kernel/schema.ts'
+import type { Batch } from '../../../registry/adapter.ts'
 import { readUpload } from '../../system/index.ts'
-import { type Progress, portionsOf, readItems, takeIn } from './actions.ts'
+import { type Progress, portionsOf, readBatches, takeIn } from './actions.ts'
 import { findBulk, removeKeys, updateBulkFinished } from './queries.ts'
-import { type Item, NOTHING } from './rules.ts'
+import { NOTHING, rowsIn } from './rules.ts'
 
 const STEP_ROWS = 1000
 
@@ -30,10 +31,10 @@ export const subjectBulk = defineJob<typeof Payload, Checkpoint>({
     const { bulk_id } = context.payload
     const bulk = found(await read((tx) => findBulk(tx, bulk_id)))
     const upload_id = bulk.upload_id ?? fail('not_found', 'The upload is no longer there.')
-    const items = () => readItems(readUpload(read, upload_id), bulk.format, bulk.options)
+    const batches = () => readBatches(readUpload(read, upload_id), bulk.format, bulk.options)
 
-    let reached = context.checkpoint ?? (await survey(context, items()))
-    for await (const portion of portionsOf(items(), reached.counts.rows, STEP_ROWS)) {
+    let reached = context.checkpoint ?? (await survey(context, batches()))
+    for await (const portion of portionsOf(batches(), reached.counts.rows, STEP_ROWS)) {
       signal.throwIfAborted()
       let next = reached
       await step(async (tx) => {
@@ -60,15 +61,15 @@ export const subjectBulk = defineJob<typeof Payload, Checkpoint>({
   },
 })
 
-/** Reads the file to its end without keeping anything: a half or unreadable one fails here. */
+/** Reads the file to its end, checking and keeping no row: a half or unreadable one fails here. */
 async function survey(
   { step, signal }: JobContext<unknown, Checkpoint>,
-  items: AsyncIterable<Item[]>,
+  batches: AsyncIterable<Batch>,
 ): Promise<Checkpoint> {
   let total = 0
-  for await (const group of items) {
+  for await (const batch of batches) {
     signal.throwIfAborted()
-    total += group.length
+    total += rowsIn(batch)
   }
   const checkpoint = { total, counts: NOTHING, kept: 0 }
   await step(async () => ({ checkpoint, progress: { done: 0, total, unit: 'rows' } }))

@@ -71,6 +71,10 @@ export function itemsOf({ entries, rejects }: Batch): Item[] {
   ]
 }
 
+/** How many rows that are, without looking into any. */
+export const rowsIn = ({ entries, rejects }: Batch): number =>
+  entries.length + new Set(rejects.map(({ at }) => at.row)).size
+
 export const repeatedKey = (at: SourceLocation, external_id: string, first_row: number): Reject => ({
   code: 'duplicate_external_id',
   pointer: '/external_id',

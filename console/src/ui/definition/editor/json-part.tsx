@@ -1,8 +1,8 @@
 /** A part of a definition written as JSON: taken over whenever it can be read, each fault with its line. */
 import { Anchor, List, Textarea } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
-import type { Finding } from '../decision/kind.ts'
-import { isJson, placeOf } from '../json-place.ts'
+import type { Finding } from '../../decision/kind.ts'
+import { isJson, placeOf } from '../../json-place.ts'
 import { anchorOf } from './anchor.ts'
 
 interface JsonPartProps {
@@ -14,8 +14,10 @@ interface JsonPartProps {
   readonly onChange: (value: unknown) => void
 }
 
-/** What is typed is kept here, so only new findings are a reason to draw it again; `onChange` must not depend on the moment. */
-const isSame = (a: JsonPartProps, b: JsonPartProps): boolean => a.findings === b.findings && a.pointer === b.pointer
+const written = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
+
+const isSame = (a: JsonPartProps, b: JsonPartProps): boolean =>
+  a.findings === b.findings && a.pointer === b.pointer && a.value === b.value
 
 export const JsonPart = memo(function JsonPart({
   label,
@@ -26,7 +28,13 @@ export const JsonPart = memo(function JsonPart({
   onChange,
 }: JsonPartProps) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2) ?? '')
+  const [text, setText] = useState(() => written(value))
+  const [known, setKnown] = useState(value)
+  // Another part may have come to this place; what is being typed here is left as it is typed.
+  if (written(known) !== written(value)) {
+    setKnown(value)
+    setText(written(value))
+  }
   const own = findings.filter((finding) => finding.pointer === pointer || finding.pointer.startsWith(`${pointer}/`))
   const within = (finding: Finding) => finding.pointer.slice(pointer.length)
   function show(inside: string) {
@@ -37,7 +45,10 @@ export const JsonPart = memo(function JsonPart({
   }
   function take(typed: string) {
     setText(typed)
-    if (isJson(typed)) onChange(JSON.parse(typed))
+    if (!isJson(typed)) return
+    const value = JSON.parse(typed)
+    setKnown(value)
+    onChange(value)
   }
   return (
     <div id={anchorOf(pointer)} tabIndex={-1}>

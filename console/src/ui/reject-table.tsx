@@ -1,7 +1,7 @@
 /** Rows that were refused: where each stands, which field, why, and the row itself as far as it may be shown. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { PlainTable } from '../../ui/plain-table.tsx'
+import { PlainTable } from './plain-table.tsx'
 
 type Reject = Schemas['Reject']
 

@@ -1,5 +1,5 @@
 /** Edits of a decision table, each giving a new table. Pure. */
-import type { Table, TableRow, Value } from '../decision/model.ts'
+import type { Table, TableRow, Value } from '../../decision/model.ts'
 
 const withRow = (table: Table, place: number, change: (row: TableRow) => TableRow): Table => ({
   ...table,
@@ -16,6 +16,9 @@ export const setOutput = (table: Table, row: number, output: number, value: Valu
   withRow(table, row, (one) => ({ ...one, then: replaced(one.then, output, value) }))
 
 export const setKey = (table: Table, row: number, key: string): Table => withRow(table, row, (one) => ({ ...one, key }))
+
+export const setReasonCode = (table: Table, row: number, code: string): Table =>
+  withRow(table, row, ({ reason_code: _, ...one }) => (code === '' ? one : { ...one, reason_code: code }))
 
 export const setReason = (table: Table, row: number, reason: string): Table =>
   withRow(table, row, ({ reason: _, ...one }) => (reason === '' ? one : { ...one, reason }))
@@ -50,6 +53,39 @@ export const removeColumn = (table: Table, column: number): Table => ({
   rows: table.rows.map((row) => ({ ...row, when: without(row.when, column) })),
 })
 
+export function moveColumn(table: Table, column: number, by: -1 | 1): Table {
+  const other = column + by
+  if (table.columns[column] === undefined || table.columns[other] === undefined) return table
+  const swapped = <T>(items: readonly T[]): T[] =>
+    items.map((item, at) => (at === column ? (items[other] as T) : at === other ? (items[column] as T) : item))
+  return {
+    ...table,
+    columns: swapped(table.columns),
+    rows: table.rows.map((row) => ({ ...row, when: swapped(row.when) })),
+  }
+}
+
+/** Another way for rows to count keeps what only it can have, and drops what the one before had. */
+export function withPolicy({ collect: _, priorities: __, ...table }: Table, hit_policy: string): Table {
+  return { ...table, hit_policy, ...(hit_policy === 'priority' && { priorities: firstOutputs(table.rows) }) }
+}
+
+const firstOutputs = (rows: readonly TableRow[]): Value[] => {
+  const distinct = new Map<string, Value>()
+  for (const [first] of rows.map(({ then }) => then))
+    if (first !== undefined) distinct.set(JSON.stringify(first), first)
+  return [...distinct.values()]
+}
+
+type Otherwise = NonNullable<Table['otherwise']>
+
+/** What holds when no row fires, or nothing where that is not said. */
+export function setOtherwise(table: Table, change: ((now: Otherwise) => Otherwise) | null): Table {
+  const { otherwise, ...rest } = table
+  if (change === null) return rest
+  return { ...rest, otherwise: change(otherwise ?? { then: table.outputs.map(() => 0), reason: '' }) }
+}
+
 /** A table as far as it is one: what a draft leaves out is empty. */
 export function tableIn(raw: Partial<Table> | undefined): Table {
   const list = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : [])
@@ -66,5 +102,8 @@ export function tableIn(raw: Partial<Table> | undefined): Table {
       when: columns.map((_, place) => list(row.when)[place] ?? '-'),
       then: outputs.map((_, place) => list(row.then)[place] ?? 0),
     })),
+    ...(raw?.otherwise && {
+      otherwise: { ...raw.otherwise, then: outputs.map((_, place) => list(raw.otherwise?.then)[place] ?? 0) },
+    }),
   }
 }

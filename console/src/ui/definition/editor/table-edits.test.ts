@@ -3,13 +3,16 @@ import { expect, test } from 'vitest'
 import {
   addColumn,
   addRow,
+  moveColumn,
   moveRow,
   removeColumn,
   removeRow,
+  setOtherwise,
   setOutput,
   setReason,
   setTest,
   tableIn,
+  withPolicy,
 } from './table-edits.ts'
 
 const table = tableIn({
@@ -41,6 +44,30 @@ test('rows come under a new name, move and go', () => {
 test('columns come and go with their tests', () => {
   expect(addColumn(table, 'channel').rows.map(({ when }) => when.length)).toEqual([3, 3])
   expect(removeColumn(table, 0).rows.map(({ when }) => when)).toEqual([['-'], ['"DE"']])
+})
+
+test('columns move with their tests', () => {
+  const turned = moveColumn(table, 0, 1)
+  expect(turned.columns).toEqual(['country', 'age'])
+  expect(turned.rows.map(({ when }) => when)).toEqual([
+    ['-', '< 18'],
+    ['"DE"', '>= 18'],
+  ])
+  expect(moveColumn(table, 1, 1)).toBe(table)
+})
+
+test('a policy brings what it needs and takes along what only it had', () => {
+  const ranked = withPolicy({ ...table, collect: 'sum' }, 'priority')
+  expect(ranked).toMatchObject({ hit_policy: 'priority', priorities: [100, 200] })
+  expect(ranked).not.toHaveProperty('collect')
+  expect(withPolicy(ranked, 'first')).not.toHaveProperty('priorities')
+})
+
+test('what holds otherwise is as long as the outputs, and can be taken away', () => {
+  const said = setOtherwise(table, (now) => ({ ...now, reason: 'Nothing else.' }))
+  expect(said.otherwise).toEqual({ then: [0], reason: 'Nothing else.' })
+  expect(tableIn({ ...said, outputs: [{ name: 'a' }, { name: 'b' }] }).otherwise?.then).toEqual([0, 0])
+  expect(setOtherwise(said, null)).not.toHaveProperty('otherwise')
 })
 
 test('a draft that is hardly a table is shown as one', () => {

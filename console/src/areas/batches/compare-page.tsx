@@ -1,0 +1,194 @@
+/** Two batches side by side: which versions differ between them, who moved from which result to which, and because of what. */
+import { Badge, Group, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { HeatMap } from '../../ui/decision/heat-map.tsx'
+import { Figure } from '../../ui/decision/impact-view.tsx'
+import { ResultMark } from '../../ui/decision/outcome.tsx'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { PlainTable } from '../../ui/plain-table.tsx'
+import { Section } from '../../ui/section.tsx'
+import { momentWords } from '../../ui/when.tsx'
+import { type Batch, isOngoing, sourceWords } from './batch-state.ts'
+
+type Comparison = Schemas['BatchComparison']
+type Item = Comparison['items'][number]
+type Side = Item['before']
+
+export default function CompareBatchesPage() {
+  const { first, second } = useSearch({ strict: false }) as { first?: string; second?: string }
+  return (
+    <Page
+      title="Compare two batches"
+      about="Items of both, matched by subject or external id. Each difference is traced to the version, or the inputs, that alone makes it."
+      trail={
+        <PageLink to="/batches" inherit>
+          Batches
+        </PageLink>
+      }
+    >
+      <Stack gap="md">
+        <Choice first={first ?? null} second={second ?? null} />
+        {first && second && (
+          <Suspense fallback={<ListSkeleton />}>
+            <Compared key={`${first} ${second}`} first={first} second={second} />
+          </Suspense>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+interface ChoiceProps {
+  readonly first: string | null
+  readonly second: string | null
+}
+
+function Choice({ first, second }: ChoiceProps) {
+  const set = useSetFilter()
+  const { data } = useSuspenseQuery({
+    queryKey: ['batches', 'to-compare'],
+    queryFn: ({ signal }) => probity.GET('/api/batch-evaluations', { params: { query: { limit: 100 } }, signal }),
+  })
+  const ended = data.items.filter((batch) => !isOngoing(batch))
+  const choices = (without: string | null) =>
+    ended
+      .filter(({ batch_id }) => batch_id !== without)
+      .map((batch) => ({ value: batch.batch_id, label: batchWords(batch) }))
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+      <Select
+        label="From"
+        placeholder="Choose a batch"
+        searchable
+        data={choices(second)}
+        value={first}
+        onChange={(chosen) => set('first', chosen)}
+      />
+      <Select
+        label="To"
+        placeholder="Choose another batch"
+        searchable
+        data={choices(first)}
+        value={second}
+        onChange={(chosen) => set('second', chosen)}
+      />
+    </SimpleGrid>
+  )
+}
+
+const batchWords = (batch: Batch): string =>
+  `${batch.definition_key} version ${batch.definition_version}: ${sourceWords(batch)}, ${momentWords(batch.created_at)}`
+
+function Compared({ first, second }: { readonly first: string; readonly second: string }) {
+  const list = usePages<Item>(['batches', 'comparison', first, second], (cursor, signal) =>
+    probity.GET('/api/batch-evaluations/{batch_id}/compare/{other_batch_id}', {
+      params: { path: { batch_id: first, other_batch_id: second }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  const whole = list.data?.pages[0] as Comparison | undefined
+  if (!whole) return <ListSkeleton />
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 5 }} spacing="sm" role="status" aria-label="Items of the two batches">
+        <Figure name="in both" value={whole.common} />
+        <Figure name="decided otherwise" value={whole.different} isLoud />
+        <Figure name="the same" value={whole.same} />
+        <Figure name="only in the first" value={whole.only_first} />
+        <Figure name="only in the second" value={whole.only_second} />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <Section title="Versions that differ">
+          <Versions versions={whole.versions} />
+        </Section>
+        {whole.migration.some(({ from, to }) => from !== null || to !== null) && (
+          <Section title="From which result to which">
+            <HeatMap
+              label="Moves between the batches"
+              moves={whole.migration}
+              nothing={{ from: 'no band', to: 'no band' }}
+            />
+          </Section>
+        )}
+      </SimpleGrid>
+      <Section title="Items decided otherwise">
+        <ListTable<Item>
+          label="Items decided otherwise"
+          list={list}
+          empty="Every item of both was decided the same."
+          head={[{ name: 'Item' }, { name: 'From' }, { name: 'To' }, { name: 'Because of' }]}
+          row={(item) => <ItemRow key={`${item.seq} ${item.other_seq}`} item={item} />}
+        />
+      </Section>
+    </>
+  )
+}
+
+function Versions({ versions }: { readonly versions: Comparison['versions'] }) {
+  if (versions.length === 0) return <Text size="sm">None: both stood on the same versions.</Text>
+  const words = (version: number | null, overlay: number | null) =>
+    version === null ? 'not read' : `${version}${overlay === null ? '' : ` with overlay ${overlay}`}`
+  return (
+    <PlainTable label="Versions that differ" head={[{ name: 'What' }, { name: 'From' }, { name: 'To' }]}>
+      {versions.map(({ family, key, from_version, to_version, from_overlay, to_overlay }) => (
+        <Table.Tr key={`${family} ${key}`}>
+          <Table.Td>
+            {family} <span className="mono">{key}</span>
+          </Table.Td>
+          <Table.Td>{words(from_version, from_overlay)}</Table.Td>
+          <Table.Td>{words(to_version, to_overlay)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </PlainTable>
+  )
+}
+
+function ItemRow({ item }: { readonly item: Item }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {item.subject_id === null ? (
+          <span className="mono">{item.external_id ?? `item ${item.seq}`}</span>
+        ) : (
+          <PageLink to={`/subjects/${item.subject_id}`} size="sm" className="mono">
+            {item.external_id ?? item.subject_id.slice(-8)}
+          </PageLink>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Result of={item.before} />
+      </Table.Td>
+      <Table.Td>
+        <Result of={item.after} />
+      </Table.Td>
+      <Table.Td>
+        {item.because.length === 0 ? (
+          <span className="quiet">several together</span>
+        ) : (
+          item.because.map((cause) => (
+            <Badge key={cause} variant="default" tt="none" fw={500} mr={4}>
+              {cause}
+            </Badge>
+          ))
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Result({ of }: { readonly of: Side }) {
+  if (of.state === 'failed') return <Badge color="gray">failed</Badge>
+  return (
+    <Group gap={6} wrap="nowrap">
+      <ResultMark of={of} />
+      {of.score_bps !== null && <span className="number quiet">{of.score_bps.toLocaleString('en')}</span>}
+    </Group>
+  )
+}

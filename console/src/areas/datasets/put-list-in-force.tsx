@@ -1,0 +1,40 @@
+/** Putting a version of a list in force, now or later, or asking for it. */
+import type { Schemas } from '@probity/client'
+import { probity } from '../../session/client.ts'
+import { PutInForceDialog, type Way } from '../../ui/put-in-force.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { WhatWillChange } from './what-will-change.tsx'
+
+interface PutListInForceProps {
+  readonly dataset: Dataset
+  readonly version: Schemas['DatasetVersion']
+  readonly way: Way | null
+  readonly onClose: () => void
+}
+
+export function PutListInForce({ dataset, version: { version }, way, onClose }: PutListInForceProps) {
+  const { list_key } = dataset
+  const active = dataset.active?.version ?? null
+  return (
+    <PutInForceDialog
+      title={dataset.title}
+      version={version}
+      way={way}
+      onClose={onClose}
+      send={(chosen, order) =>
+        chosen === 'submit'
+          ? probity.POST('/api/reference-data/datasets/{list_key}/versions/{version}/submit', {
+              params: { path: { list_key, version: String(version) } },
+              body: order,
+            })
+          : probity.POST('/api/reference-data/datasets/{list_key}/activations', {
+              params: { path: { list_key } },
+              body: { ...order, version, expected_active: active },
+            })
+      }
+      touches="datasets"
+    >
+      <WhatWillChange dataset={dataset} from={active} to={version} />
+    </PutInForceDialog>
+  )
+}

@@ -1,0 +1,178 @@
+/** Two decisions side by side: what came out, and what differs in inputs, versions and reasons. */
+import { Alert, Badge, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { probity } from '../../session/client.ts'
+import { Changes } from '../../ui/decision/changes.tsx'
+import { kindOf, textQuery } from '../../ui/decision/kind.ts'
+import { definitionIn } from '../../ui/decision/model.ts'
+import { FromTo, resultWords } from '../../ui/decision/outcome.tsx'
+import { ScoreOnBands } from '../../ui/decision/verdict.tsx'
+import { useSetFilter } from '../../ui/filters.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { ListSkeleton } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Nothing } from '../../ui/plain-table.tsx'
+import { Section } from '../../ui/section.tsx'
+import { At, momentWords } from '../../ui/when.tsx'
+import { changesByPart } from './changes-by-part.ts'
+import { evaluationQuery } from './evaluation-queries.ts'
+
+type Comparison = Schemas['EvaluationComparison']
+type Item = Schemas['EvaluationItem']
+
+const comparisonQuery = (before: string, after: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'comparison', before, after],
+    queryFn: ({ signal }) =>
+      probity.POST('/api/evaluations/compare', { body: { evaluation_ids: [before, after] }, signal }),
+    // What was decided never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** Others about the same subject, or by the same definition where it is about nobody. */
+const othersQuery = ({ subject_id, family, definition_key }: Item | Schemas['Evaluation']) =>
+  queryOptions({
+    queryKey: ['evaluations', 'others', subject_id, family, definition_key],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/evaluations', {
+        params: {
+          query: {
+            limit: 100,
+            ...(subject_id !== null
+              ? { subject_id }
+              : family === 'rule'
+                ? { rule_key: definition_key }
+                : { matrix_key: definition_key }),
+          },
+        },
+        signal,
+      }),
+  })
+
+export default function ComparePage() {
+  const { one = '', other } = useSearch({ strict: false }) as { one?: string; other?: string }
+  return (
+    <Page
+      title="Compare two decisions"
+      about="The earlier one to the left. Everything that differs is named, nothing else."
+      trail={
+        <PageLink to="/evaluations" inherit>
+          Evaluations
+        </PageLink>
+      }
+    >
+      {one === '' ? (
+        <Nothing>Open a decision and choose “Compare”.</Nothing>
+      ) : (
+        <Suspense fallback={<ListSkeleton />}>
+          <Chosen one={one} other={other ?? null} />
+        </Suspense>
+      )}
+    </Page>
+  )
+}
+
+function Chosen({ one, other }: { readonly one: string; readonly other: string | null }) {
+  const set = useSetFilter()
+  const { data: first } = useSuspenseQuery(evaluationQuery(one))
+  const { data: others } = useSuspenseQuery(othersQuery(first))
+  const choices = others.items.filter(({ evaluation_id }) => evaluation_id !== one)
+  // The ids of decisions rise with time.
+  const [before, after] = other !== null && other > one ? [one, other] : [other, one]
+  return (
+    <Stack gap="md">
+      <Select
+        label={`Compare the decision of ${momentWords(first.decided_at)} with`}
+        placeholder={choices.length === 0 ? 'There is no other decision' : 'Choose another decision'}
+        disabled={choices.length === 0}
+        searchable
+        maw={520}
+        data={choices.map((item) => ({ value: item.evaluation_id, label: itemWords(item) }))}
+        value={other}
+        onChange={(chosen) => set('other', chosen)}
+      />
+      {before !== null && (
+        <Suspense fallback={<ListSkeleton />}>
+          <Compared before={before} after={after} />
+        </Suspense>
+      )}
+    </Stack>
+  )
+}
+
+const itemWords = (item: Item): string =>
+  `${momentWords(item.decided_at)}: ${resultWords(item)} by ${item.definition_key}, version ${item.definition_version}`
+
+function Compared({ before, after }: { readonly before: string; readonly after: string }) {
+  const { data } = useSuspenseQuery(comparisonQuery(before, after))
+  return (
+    <>
+      <Outcomes of={data} />
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        <Sameness name="Outcome" isSame={data.same_outcome} />
+        <Sameness name="Inputs" isSame={data.same_inputs} />
+        <Sameness name="Versions" isSame={data.same_versions} />
+      </SimpleGrid>
+      {data.changes.length === 0 && (
+        <Alert color="teal" title="Nothing differs" role="status">
+          <Text size="sm">Both documents are the same, field by field.</Text>
+        </Alert>
+      )}
+      {changesByPart(data.changes).map(({ title, changes }) => (
+        <Section key={title} title={title}>
+          <Changes changes={changes} label={`${title}: what differs`} sides={['Earlier', 'Later']} />
+        </Section>
+      ))}
+    </>
+  )
+}
+
+function Sameness({ name, isSame }: { readonly name: string; readonly isSame: boolean }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm" fw={600}>
+        {name}
+      </Text>
+      <Badge variant="light" tt="none" color={isSame ? 'teal' : 'orange'}>
+        {isSame ? 'the same' : 'different'}
+      </Badge>
+    </Group>
+  )
+}
+
+function Outcomes({ of: { before, after } }: { readonly of: Comparison }) {
+  const kind = kindOf(after.family)
+  const { data: text } = useQuery({
+    ...textQuery(kind, after.definition.key, after.definition.version),
+    throwOnError: false,
+  })
+  const bands = text ? definitionIn(text.definition).bands : undefined
+  return (
+    <Section title="What came out">
+      <Stack gap="sm">
+        <Group gap="md">
+          <FromTo from={before} to={after} />
+          <Text size="sm" c="dimmed">
+            <PageLink to={`/evaluations/${before.evaluation_id}`} inherit>
+              <At at={before.decided_at} />
+            </PageLink>{' '}
+            and{' '}
+            <PageLink to={`/evaluations/${after.evaluation_id}`} inherit>
+              <At at={after.decided_at} />
+            </PageLink>
+          </Text>
+        </Group>
+        {bands && after.score_bps !== null && before.score_bps !== null && (
+          <ScoreOnBands
+            bands={bands}
+            score_bps={after.score_bps}
+            other={{ name: 'earlier', score_bps: before.score_bps }}
+          />
+        )}
+      </Stack>
+    </Section>
+  )
+}

@@ -1,0 +1,82 @@
+/** A file of subjects: dropped, its format found from its name, and taken in by a job. */
+import { Button, Code, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { FileDrop } from '../../ui/file-drop.tsx'
+import { PageLink } from '../../ui/link.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
+import { Section } from '../../ui/section.tsx'
+
+type Format = 'csv' | 'ndjson'
+
+const examples: Readonly<Record<Format, string>> = {
+  csv: 'external_id,subject_type,name,segment,attributes.residence_country\nC-1,person,Ada Lovelace,retail,DE',
+  ndjson: '{"external_id":"C-1","subject_type":"person","name":"Ada Lovelace","attributes":{"residence_country":"DE"}}',
+}
+
+export default function NewUploadPage() {
+  const navigate = useNavigate()
+  const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
+  const [format, setFormat] = useState<Format>('csv')
+  const start = useChange(
+    () => probity.POST('/api/subjects/bulk', { body: { upload_id: upload?.upload_id ?? '', format } }),
+    {
+      touches: ['subjects', 'jobs'],
+      onDone: ({ resource }) => navigate({ to: (resource ?? '').replace('/api/subjects/bulk', '/subjects/upload') }),
+    },
+  )
+  return (
+    <Page
+      title="Upload subjects"
+      about="Each row makes a subject, or changes the one with the same external id. A row that is not valid is rejected with its place; the others are taken."
+      trail={
+        <PageLink to="/subjects" inherit>
+          Subjects
+        </PageLink>
+      }
+      width="text"
+    >
+      <Stack gap="md">
+        <FileDrop
+          upload={upload}
+          extensions={['.csv', '.ndjson']}
+          label="File with one subject a row"
+          onFile={({ name }) => setFormat(/\.(ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv')}
+          onUploaded={setUpload}
+        />
+        <Section
+          title="What a row looks like"
+          aside={
+            <SegmentedControl
+              size="xs"
+              aria-label="Format of the file"
+              value={format}
+              onChange={(chosen) => setFormat(chosen as Format)}
+              data={[
+                { value: 'csv', label: 'CSV' },
+                { value: 'ndjson', label: 'NDJSON' },
+              ]}
+            />
+          }
+        >
+          <Code block>{examples[format]}</Code>
+          <Text size="xs" c="dimmed" mt="xs">
+            {format === 'csv'
+              ? 'The first line names the columns; what matrices and rules read stands in columns called attributes.…'
+              : 'One JSON object a line; what matrices and rules read stands in attributes.'}
+          </Text>
+        </Section>
+        <ProblemNote problem={start.problem} />
+        <Group>
+          <Button disabled={upload === null} loading={start.isRunning} onClick={() => start.run(undefined)}>
+            Take the file in
+          </Button>
+        </Group>
+      </Stack>
+    </Page>
+  )
+}

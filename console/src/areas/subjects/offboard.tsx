@@ -1,0 +1,40 @@
+/** Ending a relationship: the record then stays as it was, and nothing is decided about the subject any more. */
+import { Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { ReasonField } from '../../ui/reason-field.tsx'
+
+interface OffboardDialogProps {
+  readonly subject: Schemas['Subject']
+  readonly onClose: () => void
+}
+
+export function OffboardDialog({ subject, onClose }: OffboardDialogProps) {
+  const [reason, setReason] = useState('')
+  const end = useChange(
+    () =>
+      probity.POST('/api/subjects/{subject_id}/offboard', {
+        params: { path: { subject_id: subject.subject_id } },
+        body: { reason, expected_revision: subject.revision },
+      }),
+    { touches: ['subjects'], done: `${subject.name} is offboarded`, onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={`Offboard ${subject.name}?`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => end.run(undefined)}
+      submit="End the relationship"
+      change={end}
+    >
+      <Text size="sm">
+        The record stays as it is, with every rating and decision. It cannot be changed or decided about again.
+      </Text>
+      <ReasonField isFirst label="Why it ends" value={reason} onChange={setReason} />
+    </FormDialog>
+  )
+}

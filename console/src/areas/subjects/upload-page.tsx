@@ -1,0 +1,143 @@
+/** How far a file of subjects was taken in: progress, exact counts, and every rejected row with its place. */
+import { Alert, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { CopyValue } from '../../ui/copy-value.tsx'
+import { Figure } from '../../ui/decision/impact-view.tsx'
+import { sizeOf } from '../../ui/file-drop.tsx'
+import { isUnfinished, jobQuery, useFollowed } from '../../ui/follow-job.ts'
+import { JobProgress } from '../../ui/job-progress.tsx'
+import { ButtonLink, PageLink } from '../../ui/link.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
+import { Facts, Section } from '../../ui/section.tsx'
+import { At } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+
+type Bulk = Schemas['SubjectBulk']
+type Rejected = Schemas['SubjectBulkRejectPage']['items'][number]
+
+const bulkQuery = (bulk_id: string) =>
+  queryOptions({
+    queryKey: ['subjects', 'bulk', bulk_id],
+    queryFn: ({ signal }) => probity.GET('/api/subjects/bulk/{bulk_id}', { params: { path: { bulk_id } }, signal }),
+  })
+
+export default function UploadPage() {
+  const { bulk_id = '' } = useParams({ strict: false }) as { bulk_id?: string }
+  const { data: bulk } = useSuspenseQuery(bulkQuery(bulk_id))
+  const may = useMay()
+  const { source, counts } = bulk
+  return (
+    <Page
+      title={`Upload: ${source.file_name ?? 'a file'}`}
+      mark={<StateBadge state={bulk.state} />}
+      trail={
+        <PageLink to="/subjects" inherit>
+          Subjects
+        </PageLink>
+      }
+      actions={
+        may('startSubjectBulk') && (
+          <ButtonLink to="/subjects/upload" variant="default">
+            Upload another file
+          </ButtonLink>
+        )
+      }
+    >
+      <Stack gap="md">
+        {isUnfinished(bulk) && <Progress bulk={bulk} />}
+        <Stopped bulk={bulk} />
+        {!isUnfinished(bulk) && <Counts counts={counts} />}
+        {counts.rejected > 0 && may('listSubjectBulkRejects') && <Rejects bulk_id={bulk_id} />}
+        <Section title="Record">
+          <Facts
+            of={[
+              ['File', `${source.file_name ?? 'an upload'}, ${sizeOf(source.size_bytes)}, ${bulk.format}`],
+              source.sha256 !== null && ['SHA-256', <CopyValue key="sha" value={source.sha256} name="its SHA-256" />],
+              [
+                'Ordered',
+                <span key="ordered">
+                  <At at={bulk.created_at} />, by <Principal of={bulk.created_by} />
+                </span>,
+              ],
+            ]}
+          />
+        </Section>
+      </Stack>
+    </Page>
+  )
+}
+
+function Progress({ bulk }: { readonly bulk: Bulk }) {
+  const queries = useQueryClient()
+  const { data: job } = useSuspenseQuery(jobQuery(bulk.job_id))
+  useFollowed(job)
+  const hasEnded = !isUnfinished(job)
+  useEffect(() => {
+    if (hasEnded) queries.invalidateQueries({ queryKey: ['subjects'] })
+  }, [queries, hasEnded])
+  return (
+    <div role="status">
+      <Text size="sm" mb="xs">
+        The file is being taken in. You may leave this page; it goes on.
+      </Text>
+      <JobProgress job={job} />
+    </div>
+  )
+}
+
+function Stopped({ bulk }: { readonly bulk: Bulk }) {
+  if (isUnfinished(bulk) || bulk.problem === null) return null
+  const { title = 'It stopped', detail = '' } = bulk.problem as { title?: string; detail?: string }
+  return (
+    <Alert color="red" title={title} role="alert">
+      <Text size="sm">{detail}</Text>
+    </Alert>
+  )
+}
+
+function Counts({ counts }: { readonly counts: Bulk['counts'] }) {
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }} spacing="sm" role="status" aria-label="What came of the file">
+      <Figure name="rows" value={counts.rows} />
+      <Figure name="made" value={counts.created} />
+      <Figure name="changed" value={counts.changed} />
+      <Figure name="unchanged" value={counts.unchanged} />
+      <Figure name="rejected" value={counts.rejected} isLoud />
+    </SimpleGrid>
+  )
+}
+
+function Rejects({ bulk_id }: { readonly bulk_id: string }) {
+  const list = usePages<Rejected>(['subjects', 'bulk-rejects', bulk_id], (cursor, signal) =>
+    probity.GET('/api/subjects/bulk/{bulk_id}/rejects', {
+      params: { path: { bulk_id }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  const page = list.data?.pages[0] as Schemas['SubjectBulkRejectPage'] | undefined
+  return (
+    <Section title={plural(page?.faults ?? 0, 'reason for rejection', 'reasons for rejection')}>
+      {page?.truncated && (
+        <Text size="sm" c="dimmed" mb="xs">
+          Fewer are kept than there were.
+        </Text>
+      )}
+      <ListTable<Rejected>
+        label="Rejected rows"
+        list={list}
+        empty="None."
+        head={rejectHead}
+        row={(reject) => <RejectRow key={reject.seq} reject={reject} />}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,176 @@
+/** What is rarely done with a matrix or rule: changing what it is called and whom it concerns, and retiring it. */
+import { ActionIcon, Menu, NumberInput, SimpleGrid, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../approval-note.tsx'
+import { useChange } from '../change.ts'
+import { type DefinitionView, definitionQuery, type Kind, named, operation, pathFor } from '../decision/kind.ts'
+import { ConfirmDialog, FormDialog } from '../dialog.tsx'
+import { Icon } from '../icons.tsx'
+import { faultsByField } from '../problem-words.ts'
+import { sentence } from '../words.ts'
+
+interface DefinitionMenuProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly of: DefinitionView
+}
+
+export function DefinitionMenu(props: DefinitionMenuProps) {
+  const { kind, of } = props
+  const may = useMay()
+  const [asking, setAsking] = useState<'settings' | 'archive' | null>(null)
+  const canChange = may(operation(kind, 'update'))
+  const canArchive = may(operation(kind, 'archive'))
+  if (!canChange && !canArchive) return null
+  const close = () => setAsking(null)
+  return (
+    <>
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label={`More actions for ${of.title}`}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {canChange && <Menu.Item onClick={() => setAsking('settings')}>Settings</Menu.Item>}
+          {canArchive && <Menu.Item onClick={() => setAsking('archive')}>Archive</Menu.Item>}
+        </Menu.Dropdown>
+      </Menu>
+      {asking === 'settings' && <SettingsDialog {...props} onClose={close} />}
+      {asking === 'archive' && <ArchiveDialog {...props} onClose={close} />}
+    </>
+  )
+}
+
+const settingsOf = (of: DefinitionView) => ({
+  title: of.title,
+  owner: of.owner ?? '',
+  description: of.description ?? '',
+  review_every_days: of.review_every_days ?? '',
+  stale_after_days: of.stale_after_days ?? '',
+  subject_types: of.subject_types,
+  products: of.products,
+  typologies: of.typologies,
+})
+type Settings = ReturnType<typeof settingsOf>
+
+const bodyOf = ({ owner, description, review_every_days, stale_after_days, ...settings }: Settings) => ({
+  ...settings,
+  owner: owner || null,
+  description: description || null,
+  review_every_days: typeof review_every_days === 'number' ? review_every_days : null,
+  stale_after_days: typeof stale_after_days === 'number' ? stale_after_days : null,
+})
+
+interface DialogProps extends DefinitionMenuProps {
+  readonly onClose: () => void
+}
+
+/** Mounted while it is open: it begins with the definition as it is then. */
+function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
+  const queries = useQueryClient()
+  const [settings, setSettings] = useState(() => settingsOf(of))
+  const [revision, setRevision] = useState(of.revision)
+  const save = useChange(
+    () =>
+      probity.PATCH(pathFor(kind, '/api/risk-matrices/{matrix_key}'), {
+        params: { path: named(kind, definition_key) },
+        body: { ...bodyOf(settings), expected_revision: revision },
+      }),
+    { touches: ['definitions'], done: 'The settings are saved', onDone: onClose },
+  )
+  async function reload() {
+    const now = await queries.fetchQuery({ ...definitionQuery(kind, definition_key), staleTime: 0 })
+    setSettings(settingsOf(now))
+    setRevision(now.revision)
+    save.forget()
+  }
+  return (
+    <FormDialog
+      title={`Settings of ${of.title}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => save.run(undefined)}
+      onReload={reload}
+      submit="Save the settings"
+      change={save}
+      size="lg"
+    >
+      <SettingsFields settings={settings} faults={faultsByField(save.problem)} onChange={setSettings} />
+    </FormDialog>
+  )
+}
+
+interface SettingsFieldsProps {
+  readonly settings: Settings
+  readonly faults: Readonly<Record<string, string>>
+  readonly onChange: (settings: Settings) => void
+}
+
+function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
+  const text = (name: 'title' | 'owner' | 'description') => ({
+    value: settings[name],
+    error: faults[name],
+    onChange: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+      onChange({ ...settings, [name]: event.currentTarget.value }),
+  })
+  const days = (name: 'review_every_days' | 'stale_after_days', label: string) => (
+    <NumberInput
+      label={label}
+      min={1}
+      max={3660}
+      allowDecimal={false}
+      value={settings[name]}
+      error={faults[name]}
+      onChange={(value) => onChange({ ...settings, [name]: value })}
+    />
+  )
+  return (
+    <>
+      <TextInput label="Title" required maxLength={200} data-autofocus {...text('title')} />
+      <TextInput label="Owner" description="Who answers for it." maxLength={200} {...text('owner')} />
+      <Textarea label="Description" autosize minRows={2} maxLength={2000} {...text('description')} />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        {days('review_every_days', 'Reviewed every so many days')}
+        {days('stale_after_days', 'Too old after so many days')}
+      </SimpleGrid>
+      {(['subject_types', 'products', 'typologies'] as const).map((name) => (
+        <TagsInput
+          key={name}
+          label={sentence(name)}
+          value={[...settings[name]]}
+          error={faults[name]}
+          onChange={(typed) => onChange({ ...settings, [name]: typed })}
+        />
+      ))}
+    </>
+  )
+}
+
+function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
+  const archive = useChange(
+    () =>
+      probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/archive'), {
+        params: { path: named(kind, definition_key) },
+      }),
+    { touches: ['definitions'], done: `${of.title} is archived`, onDone: onClose },
+  )
+  return (
+    <ConfirmDialog
+      title={`Archive ${of.title}?`}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => archive.waiting === null && archive.run(undefined)}
+      confirm={`Archive the ${kind.word}`}
+      change={archive}
+      isDangerous
+    >
+      It takes no more versions and nothing of it can be put in force. Every version stays readable, and decisions made
+      with it can be replayed. What is in force cannot be archived.
+      <ApprovalNote request={archive.waiting} />
+    </ConfirmDialog>
+  )
+}

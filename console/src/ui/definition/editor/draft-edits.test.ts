@@ -1,0 +1,56 @@
+/** Renaming follows every reference, and lists of parts keep what is not moved. */
+import { expect, test } from 'vitest'
+import type { Definition } from '../../decision/model.ts'
+import { freeName, moved, put, renameFactor, renameInput, without } from './draft-edits.ts'
+
+const draft = {
+  inputs: [{ name: 'age', title: 'Age', type: 'integer' }],
+  factors: [
+    { key: 'a', title: 'A', form: 'lookup', inputs: ['age'], reason: 'At {age}, not {aged}.' },
+    { key: 'b', title: 'B', form: 'score_map', input: 'age', scores: { age: 1 } },
+    {
+      key: 'c',
+      title: 'C',
+      form: 'table',
+      table: { hit_policy: 'first', columns: ['age', 'factor.a'], outputs: [{ name: 'age' }], rows: [] },
+    },
+  ],
+  triggers: [{ key: 't', title: 'T', when: [{ of: 'age', test: '> 1' }], reason_code: 'T', reason: '{age}' }],
+} as Definition
+
+test('an input is renamed wherever it is read, and nothing else is', () => {
+  const renamed = renameInput(draft, 0, 'years')
+  expect(renamed.inputs?.[0]).toEqual({ name: 'years', title: 'Age', type: 'integer' })
+  expect(renamed.factors?.[0]).toMatchObject({ inputs: ['years'], reason: 'At {years}, not {aged}.' })
+  expect(renamed.factors?.[1]).toMatchObject({ input: 'years', scores: { age: 1 } })
+  expect(renamed.factors?.[2]?.table).toMatchObject({ columns: ['years', 'factor.a'], outputs: [{ name: 'age' }] })
+  expect(renamed.triggers?.[0]).toMatchObject({ when: [{ of: 'years', test: '> 1' }], reason: '{years}' })
+})
+
+test('a factor is renamed where its score is read', () => {
+  const renamed = renameFactor(draft, 0, 'first')
+  expect(renamed.factors?.map(({ key }) => key)).toEqual(['first', 'b', 'c'])
+  expect(renamed.factors?.[2]?.table?.columns).toEqual(['age', 'factor.first'])
+})
+
+test('one of two with the same name is renamed alone', () => {
+  const twice = {
+    ...draft,
+    inputs: [...(draft.inputs ?? []), { name: 'age', title: 'Other', type: 'integer' as const }],
+  }
+  const renamed = renameInput(twice, 1, 'other')
+  expect(renamed.inputs?.map(({ name }) => name)).toEqual(['age', 'other'])
+  expect(renamed.factors).toEqual(draft.factors)
+})
+
+test('parts move, go, and get names of their own', () => {
+  expect(moved(['a', 'b', 'c'], 2, -1)).toEqual(['a', 'c', 'b'])
+  expect(moved(['a', 'b'], 1, 1)).toEqual(['a', 'b'])
+  expect(without(['a', 'b'], 0)).toEqual(['b'])
+  expect(freeName(['x1', 'x3'], 'x')).toBe('x4')
+})
+
+test('a member without anything to say is left out', () => {
+  expect(put({ a: 1, b: 'x' as string | undefined }, 'b', '')).toEqual({ a: 1 })
+  expect(put({ a: 1 as number | undefined }, 'a', 2)).toEqual({ a: 2 })
+})

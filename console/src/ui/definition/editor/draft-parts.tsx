@@ -1,0 +1,230 @@
+/** The parts of a draft to be worked on: tables as grids, everything else as forms, and each of them as JSON too. */
+import { Button, Group, Menu, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { memo, useMemo } from 'react'
+import type { Finding, Kind } from '../../decision/kind.ts'
+import { aggregations, type Bands, type Definition, type Factor, type Table } from '../../decision/model.ts'
+import { Section } from '../../section.tsx'
+import { DraftContext, type Example } from './draft-context.ts'
+import { freeName } from './draft-edits.ts'
+import { FactorPart } from './factor-part.tsx'
+import { Faults, faultAt } from './faults.tsx'
+import { FormOrJson } from './form-or-json.tsx'
+import { InputsPart } from './inputs-part.tsx'
+import { FieldPicker, ListPicker } from './list-pickers.tsx'
+import { tableIn } from './table-edits.ts'
+import { TableGrid } from './table-grid.tsx'
+import { TriggersPart } from './triggers-part.tsx'
+
+interface DraftPartsProps {
+  readonly kind: Kind
+  readonly draft: Definition
+  readonly findings: readonly Finding[]
+  /** Always the same function: parts that are not edited are then not drawn again with each letter. */
+  readonly onEdit: (edit: (draft: Definition) => Definition) => void
+  readonly onTry: (inputs: Example) => void
+}
+
+/** What a column may be: an input, or the score of a factor that stands before. */
+const namesOf = ({ inputs = [], factors = [] }: Definition, before = 0) => [
+  ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
+  ...factors.slice(0, before).map(({ key, title }) => ({ value: `factor.${key}`, label: `score of ${title || key}` })),
+]
+const none: readonly never[] = []
+
+export function DraftParts({ kind, draft, findings, onEdit, onTry }: DraftPartsProps) {
+  const { inputs = none, bands } = draft
+  const surroundings = useMemo(() => ({ inputs, bands, onTry }), [inputs, bands, onTry])
+  return (
+    <DraftContext value={surroundings}>
+      <Stack gap="md">
+        <InputsPart inputs={inputs} findings={findings} onEdit={onEdit} />
+        {kind.family === 'rule' ? (
+          <RuleParts draft={draft} findings={findings} onEdit={onEdit} />
+        ) : (
+          <MatrixParts draft={draft} findings={findings} onEdit={onEdit} />
+        )}
+      </Stack>
+    </DraftContext>
+  )
+}
+
+type PartsProps = Omit<DraftPartsProps, 'kind' | 'onTry'>
+
+function RuleParts({ draft, findings, onEdit }: PartsProps) {
+  const table = tableIn(draft.table)
+  return (
+    <>
+      <FormOrJson
+        title="When it hits"
+        value={draft.table ?? table}
+        pointer="/table"
+        findings={findings}
+        onWrite={(written) => onEdit((now) => ({ ...now, table: written as Table }))}
+      >
+        <Stack gap="sm">
+          <TableGrid
+            label="Ways to hit"
+            table={table}
+            pointer="/table"
+            findings={findings}
+            names={namesOf(draft)}
+            onEdit={(change) => onEdit((now) => ({ ...now, table: change(tableIn(now.table)) }))}
+          />
+          <TagsInput
+            label="Outputs"
+            description="What a row gives beside the hit, by name; type one and press Enter."
+            value={table.outputs.map(({ name }) => name)}
+            onChange={(names) => onEdit((now) => ({ ...now, table: withOutputs(tableIn(now.table), names) }))}
+          />
+        </Stack>
+      </FormOrJson>
+      <Section title="What a hit means">
+        <Stack gap="sm">
+          <TextInput
+            label="Reason"
+            value={draft.reason ?? ''}
+            error={faultAt(findings, '/reason')}
+            onChange={({ currentTarget: { value } }) => onEdit((now) => ({ ...now, reason: value }))}
+          />
+          <TextInput
+            label="Reason code"
+            classNames={{ input: 'mono' }}
+            value={draft.reason_code ?? ''}
+            error={faultAt(findings, '/reason_code')}
+            onChange={({ currentTarget: { value } }) => onEdit((now) => ({ ...now, reason_code: value }))}
+          />
+          <TagsInput
+            label="Required actions"
+            value={[...(draft.required_actions ?? [])]}
+            error={faultAt(findings, '/required_actions')}
+            onChange={(required_actions) => onEdit((now) => ({ ...now, required_actions }))}
+          />
+        </Stack>
+      </Section>
+    </>
+  )
+}
+
+const withOutputs = (table: Table, names: readonly string[]): Table =>
+  tableIn({
+    ...table,
+    outputs: names.map((name) => table.outputs.find((output) => output.name === name) ?? { name }),
+    rows: table.rows.map((row) => ({
+      ...row,
+      then: names.map((name) => row.then[table.outputs.findIndex((output) => output.name === name)] ?? 0),
+    })),
+  })
+
+/** What a new factor begins with, by its form. */
+const beginnings: Readonly<Record<Factor['form'], object>> = {
+  table: {
+    form: 'table',
+    table: { hit_policy: 'unique', columns: [], outputs: [{ name: 'score_bps' }], rows: [] },
+  },
+  lookup: { form: 'lookup', list_key: '', inputs: [], field: 'score_bps', on_missing: 'fail' },
+  score_map: { form: 'score_map', input: '', scores: {}, on_missing: 'fail' },
+  presence: { form: 'presence', list_key: '', input: '', present: 10_000, absent: 0 },
+}
+const formWords: Readonly<Record<Factor['form'], readonly [name: string, about: string]>> = {
+  lookup: ['Look-up', 'An entry of a list says the score.'],
+  presence: ['Presence', 'Being on a list gives a score.'],
+  score_map: ['Score map', 'Each value of an input has a score.'],
+  table: ['Decision table', 'Rows over several inputs say the score.'],
+}
+
+const usualBands: Bands = { list_key: '', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' }
+const bandFields = { band_field: 'Name of the band', from_field: 'From', to_field: 'To' } as const
+
+interface ScoreAndBandsProps extends Pick<PartsProps, 'findings' | 'onEdit'> {
+  readonly aggregation: Definition['aggregation'] | undefined
+  readonly bands: Definition['bands'] | undefined
+}
+
+const ScoreAndBands = memo(function ScoreAndBands({ aggregation, bands, findings, onEdit }: ScoreAndBandsProps) {
+  const set = (member: keyof Bands, value: string) =>
+    onEdit((now) => ({ ...now, bands: { ...usualBands, ...now.bands, [member]: value } }))
+  return (
+    <Section title="Score and bands">
+      <Stack gap="sm" id="at-bands">
+        <Faults findings={findings.filter(({ pointer }) => pointer === '' || pointer === '/factors')} />
+        <Select
+          label="How factors make the score"
+          allowDeselect={false}
+          value={aggregation ?? 'weighted_sum'}
+          data={Object.entries(aggregations).map(([value, label]) => ({ value, label }))}
+          error={faultAt(findings, '/aggregation')}
+          onChange={(chosen) => chosen && onEdit((now) => ({ ...now, aggregation: chosen }))}
+        />
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
+          <ListPicker
+            label="List of bands"
+            value={bands?.list_key ?? ''}
+            error={faultAt(findings, '/bands/list_key') ?? faultAt(findings, '/bands')}
+            onChange={(list_key) => set('list_key', list_key)}
+          />
+          {(Object.entries(bandFields) as [keyof typeof bandFields, string][]).map(([member, label]) => (
+            <FieldPicker
+              key={member}
+              label={label}
+              list_key={bands?.list_key ?? ''}
+              value={bands?.[member] ?? ''}
+              error={faultAt(findings, `/bands/${member}`)}
+              onChange={(field) => set(member, field)}
+            />
+          ))}
+        </SimpleGrid>
+      </Stack>
+    </Section>
+  )
+})
+
+function MatrixParts({ draft, findings, onEdit }: PartsProps) {
+  const { factors = [], triggers = none, aggregation = 'weighted_sum' } = draft
+  const add = (form: Factor['form']) =>
+    onEdit(({ factors: now = [], ...rest }) => {
+      const taken = now.map(({ key }) => key)
+      const factor = { key: freeName(taken, 'factor-'), title: 'New factor', ...beginnings[form] } as Factor
+      return { ...rest, factors: [...now, factor] }
+    })
+  return (
+    <>
+      <ScoreAndBands aggregation={aggregation} bands={draft.bands} findings={findings} onEdit={onEdit} />
+      {factors.map((factor, place) => (
+        <FactorPart
+          // A factor is known by its place: its key is being typed.
+          key={`${place} ${factors.length}`}
+          factor={factor}
+          names={namesOf(draft, place)}
+          findings={findings}
+          place={place}
+          isLast={place === factors.length - 1}
+          isWeighted={aggregation === 'weighted_sum'}
+          onEdit={onEdit}
+        />
+      ))}
+      <Group>
+        <Menu position="bottom-start">
+          <Menu.Target>
+            <Button variant="default">Add a factor</Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {(Object.entries(formWords) as [Factor['form'], readonly [string, string]][]).map(([form, words]) => (
+              <Menu.Item key={form} onClick={() => add(form)}>
+                {words[0]}
+                <Text size="xs" c="dimmed">
+                  {words[1]}
+                </Text>
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+      <TriggersPart
+        triggers={triggers}
+        names={[...namesOf(draft, factors.length), { value: 'score', label: 'the whole score' }]}
+        findings={findings}
+        onEdit={onEdit}
+      />
+    </>
+  )
+}

@@ -1,0 +1,232 @@
+/** How a factor that is no table scores: an entry of a list, presence on a list, or a score for each value. */
+import {
+  Checkbox,
+  Group,
+  MultiSelect,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Finding } from '../../decision/kind.ts'
+import { listContentQuery } from '../../decision/list-entries.ts'
+import type { Factor, Input } from '../../decision/model.ts'
+import { pointerOf } from '../../decision/model.ts'
+import { useDraftSurroundings } from './draft-context.ts'
+import { put } from './draft-edits.ts'
+import { faultAt } from './faults.tsx'
+import { OrderButton } from './folded.tsx'
+import { FieldPicker, ListPicker } from './list-pickers.tsx'
+import { ValueField } from './value-field.tsx'
+
+interface FactorFormProps {
+  readonly factor: Factor
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  readonly onChange: (change: (factor: Factor) => Factor) => void
+}
+
+export function FactorForm(props: FactorFormProps) {
+  switch (props.factor.form) {
+    case 'lookup':
+      return <LookupForm {...props} />
+    case 'presence':
+      return <PresenceForm {...props} />
+    case 'score_map':
+      return <ScoreMapForm {...props} />
+    default:
+      return null
+  }
+}
+
+const choicesOf = (inputs: readonly Input[], chosen: readonly string[]) => [
+  ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
+  ...chosen
+    .filter((one) => one !== '' && !inputs.some(({ name }) => name === one))
+    .map((one) => ({ value: one, label: one })),
+]
+
+function LookupForm({ factor, pointer, findings, onChange }: FactorFormProps) {
+  const { inputs } = useDraftSurroundings()
+  const chosen = [...(factor.inputs ?? [])]
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        <ListPicker
+          label="List that says the score"
+          value={factor.list_key ?? ''}
+          error={faultAt(findings, `${pointer}/list_key`)}
+          onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
+        />
+        <MultiSelect
+          label="Inputs that make its key, in order"
+          data={choicesOf(inputs, chosen)}
+          value={chosen}
+          error={faultAt(findings, `${pointer}/inputs`) ?? faultAt(findings, `${pointer}/inputs/0`)}
+          onChange={(names) => onChange((now) => ({ ...now, inputs: names }))}
+        />
+        <FieldPicker
+          label="Field with the score"
+          list_key={factor.list_key ?? ''}
+          value={factor.field ?? ''}
+          error={faultAt(findings, `${pointer}/field`)}
+          onChange={(field) => onChange((now) => ({ ...now, field }))}
+        />
+      </SimpleGrid>
+      <OnMissingFields factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
+    </>
+  )
+}
+
+function PresenceForm({ factor, pointer, findings, onChange }: FactorFormProps) {
+  const value = (member: 'present' | 'absent' | 'at_most', label: string) => (
+    <ValueField
+      name={label}
+      value={factor[member]}
+      error={faultAt(findings, `${pointer}/${member}`)}
+      onChange={(typed) => onChange((now) => put(now, member, typed))}
+    />
+  )
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <OneInput factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
+        <ListPicker
+          label="List it is looked for on"
+          value={factor.list_key ?? ''}
+          error={faultAt(findings, `${pointer}/list_key`)}
+          onChange={(list_key) => onChange((now) => ({ ...now, list_key }))}
+        />
+        {value('present', factor.count ? 'Score for each that is on it' : 'Score when it is on it')}
+        {value('absent', factor.count ? 'Score when none is' : 'Score when it is not')}
+        {factor.count && value('at_most', 'Together at most')}
+      </SimpleGrid>
+      <Checkbox
+        label="Count how many are on it"
+        checked={factor.count === true}
+        onChange={({ currentTarget: { checked } }) =>
+          onChange((now) =>
+            checked ? { ...now, count: true } : put(put(now, 'count', undefined), 'at_most', undefined),
+          )
+        }
+      />
+    </>
+  )
+}
+
+function OneInput({ factor, pointer, findings, onChange }: FactorFormProps) {
+  const { inputs } = useDraftSurroundings()
+  return (
+    <Select
+      label="Input"
+      placeholder="Choose an input"
+      allowDeselect={false}
+      data={choicesOf(inputs, [factor.input ?? ''])}
+      value={factor.input || null}
+      error={faultAt(findings, `${pointer}/input`)}
+      onChange={(input) => input && onChange((now) => ({ ...now, input }))}
+    />
+  )
+}
+
+/** The values an input may have: written in it, the keys of its list, or yes and no. */
+function useValuesOf(input: Input | undefined): readonly string[] {
+  const { one_of, values, type } = input ?? {}
+  const { data } = useQuery({ ...listContentQuery(one_of?.list_key ?? ''), enabled: Boolean(one_of?.list_key) })
+  if (type === 'boolean') return ['true', 'false']
+  if (!one_of) return values ?? []
+  const found = (data?.entries ?? []).map(({ key, entry }) => (one_of.field ? String(entry[one_of.field]) : key))
+  return [...new Set(found)]
+}
+
+function ScoreMapForm({ factor, pointer, findings, onChange }: FactorFormProps) {
+  const { inputs } = useDraftSurroundings()
+  const allowed = useValuesOf(inputs.find(({ name }) => name === factor.input))
+  const scores = factor.scores ?? {}
+  const values = [...new Set([...allowed, ...Object.keys(scores)])]
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <OneInput factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
+      </SimpleGrid>
+      <Text size="sm" fw={500}>
+        Score of each value
+      </Text>
+      <Text size="xs" c="red" role="alert">
+        {faultAt(findings, `${pointer}/scores`)}
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="xs">
+        {values.map((value) => (
+          <Group key={value} gap={4} wrap="nowrap" align="flex-end">
+            <div style={{ flex: 1 }}>
+              <ValueField
+                name={value}
+                look={{ size: 'xs' }}
+                value={scores[value]}
+                error={faultAt(findings, `${pointer}/scores${pointerOf(value)}`)}
+                onChange={(score) => onChange((now) => ({ ...now, scores: put({ ...now.scores }, value, score) }))}
+              />
+            </div>
+            {!allowed.includes(value) && allowed.length > 0 && (
+              <OrderButton
+                label={`Remove ${value}, which is no value of the input`}
+                onClick={() => onChange((now) => ({ ...now, scores: put({ ...now.scores }, value, undefined) }))}
+              >
+                ×
+              </OrderButton>
+            )}
+          </Group>
+        ))}
+      </SimpleGrid>
+      <OnMissingFields factor={factor} pointer={pointer} findings={findings} onChange={onChange} />
+    </>
+  )
+}
+
+/** What holds where the list or the map has nothing to say. */
+function OnMissingFields({ factor, pointer, findings, onChange }: FactorFormProps) {
+  const { on_missing = 'fail' } = factor
+  const at = `${pointer}/on_missing`
+  return (
+    <Stack gap="xs">
+      <Group gap="sm">
+        <Text size="sm" fw={500}>
+          Where nothing is found
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="Where nothing is found"
+          value={on_missing === 'fail' ? 'fail' : 'default'}
+          onChange={(way) =>
+            onChange((now) => ({ ...now, on_missing: way === 'fail' ? 'fail' : { default: 0, reason: '' } }))
+          }
+          data={[
+            { value: 'fail', label: 'Nothing is decided' },
+            { value: 'default', label: 'A stated score' },
+          ]}
+        />
+      </Group>
+      {on_missing !== 'fail' && (
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+          <ValueField
+            name="Score then"
+            value={on_missing.default}
+            error={faultAt(findings, `${at}/default`) ?? faultAt(findings, at)}
+            onChange={(score) => onChange((now) => ({ ...now, on_missing: { ...on_missing, default: score ?? '' } }))}
+          />
+          <TextInput
+            label="Because"
+            value={on_missing.reason}
+            error={faultAt(findings, `${at}/reason`)}
+            onChange={({ currentTarget: { value } }) =>
+              onChange((now) => ({ ...now, on_missing: { ...on_missing, reason: value } }))
+            }
+          />
+        </SimpleGrid>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,144 @@
+/** One factor of a draft: title, weight and reason, and how it scores, as a grid or a form. */
+import { Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { memo } from 'react'
+import type { Finding } from '../../decision/kind.ts'
+import { type Definition, type Factor, isListValue, type Value } from '../../decision/model.ts'
+import { moved, put, renameFactor, withItem, without } from './draft-edits.ts'
+import { FactorForm } from './factor-forms.tsx'
+import { Faults, faultAt } from './faults.tsx'
+import { OrderButton } from './folded.tsx'
+import { FormOrJson } from './form-or-json.tsx'
+import { NameField } from './name-field.tsx'
+import { tableIn } from './table-edits.ts'
+import { TableGrid } from './table-grid.tsx'
+import { ValueField } from './value-field.tsx'
+
+interface FactorPartProps {
+  readonly factor: Factor
+  readonly place: number
+  readonly isLast: boolean
+  readonly isWeighted: boolean
+  readonly names: readonly { readonly value: string; readonly label: string }[]
+  readonly findings: readonly Finding[]
+  readonly onEdit: (edit: (draft: Definition) => Definition) => void
+}
+
+/** Columns are offered anew with each letter; what counts is whether others are offered. */
+const isSame = (a: FactorPartProps, b: FactorPartProps): boolean =>
+  a.factor === b.factor &&
+  a.isLast === b.isLast &&
+  a.isWeighted === b.isWeighted &&
+  a.findings === b.findings &&
+  JSON.stringify(a.names) === JSON.stringify(b.names)
+
+export const FactorPart = memo(function FactorPart(props: FactorPartProps) {
+  const { factor, place, isLast, names, findings, onEdit } = props
+  const pointer = `/factors/${place}`
+  const editAll = (change: (factors: readonly Factor[]) => readonly Factor[]) =>
+    onEdit((now) => ({ ...now, factors: change(now.factors ?? []) }))
+  const edit = (change: (factor: Factor) => Factor) => editAll((now) => withItem(now, place, change))
+  const name = factor.title || factor.key
+  return (
+    <FormOrJson
+      title={`Factor: ${name}`}
+      aside={
+        <Group gap={2}>
+          <OrderButton
+            label={`Move the factor ${name} up`}
+            onClick={place === 0 ? null : () => editAll((now) => moved(now, place, -1))}
+          >
+            ↑
+          </OrderButton>
+          <OrderButton
+            label={`Move the factor ${name} down`}
+            onClick={isLast ? null : () => editAll((now) => moved(now, place, 1))}
+          >
+            ↓
+          </OrderButton>
+          <Button size="compact-xs" variant="subtle" color="red" onClick={() => editAll((now) => without(now, place))}>
+            Remove<span className="sr-only"> the factor {name}</span>
+          </Button>
+        </Group>
+      }
+      value={factor}
+      pointer={pointer}
+      findings={findings}
+      onWrite={(written) => edit(() => written as Factor)}
+    >
+      <Stack gap="sm">
+        <Faults findings={findings.filter((one) => one.pointer === pointer)} />
+        <Naming {...props} pointer={pointer} onChange={edit} />
+        {factor.form === 'table' ? (
+          <TableGrid
+            label={`Table of ${name}`}
+            table={tableIn(factor.table)}
+            pointer={`${pointer}/table`}
+            findings={findings}
+            names={names}
+            onEdit={(change) => edit((now) => ({ ...now, table: change(tableIn(now.table)) }))}
+          />
+        ) : (
+          <FactorForm factor={factor} pointer={pointer} findings={findings} onChange={edit} />
+        )}
+        <Reasons factor={factor} pointer={pointer} findings={findings} onChange={edit} />
+      </Stack>
+    </FormOrJson>
+  )
+}, isSame)
+
+interface FieldsProps {
+  readonly factor: Factor
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  readonly onChange: (change: (factor: Factor) => Factor) => void
+}
+
+function Naming(props: FieldsProps & Pick<FactorPartProps, 'place' | 'isWeighted' | 'onEdit'>) {
+  const { factor, place, pointer, findings, isWeighted, onEdit, onChange } = props
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+      <TextInput
+        label="Title"
+        value={factor.title ?? ''}
+        error={faultAt(findings, `${pointer}/title`)}
+        onChange={({ currentTarget: { value } }) => onChange((now) => ({ ...now, title: value }))}
+      />
+      <NameField
+        label="Key"
+        value={factor.key ?? ''}
+        error={faultAt(findings, `${pointer}/key`)}
+        onRename={(key) => onEdit((now) => renameFactor(now, place, key))}
+      />
+      {(isWeighted || factor.weight_bps !== undefined) && (
+        <ValueField
+          name="Weight, in basis points"
+          value={factor.weight_bps}
+          error={faultAt(findings, `${pointer}/weight_bps`)}
+          onChange={(weight) => onChange((now) => put(now, 'weight_bps', weightOf(weight)))}
+        />
+      )}
+    </SimpleGrid>
+  )
+}
+
+/** A weight is a number or stands in a list; what is neither yet is kept as it was typed, and is a fault. */
+const weightOf = (value: Value | undefined): Factor['weight_bps'] =>
+  value === undefined || typeof value === 'number' || isListValue(value) ? value : (String(value) as never)
+
+function Reasons({ factor, pointer, findings, onChange }: FieldsProps) {
+  const text = (member: 'reason' | 'reason_code', label: string, description: string) => (
+    <TextInput
+      label={label}
+      description={description}
+      value={factor[member] ?? ''}
+      error={faultAt(findings, `${pointer}/${member}`)}
+      onChange={({ currentTarget: { value } }) => onChange((now) => put(now, member, value))}
+    />
+  )
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+      {text('reason', 'Reason', 'May say {value}, {score_bps}, {list_key} or the name of an input in braces.')}
+      {text('reason_code', 'Reason code', 'Given when it scores, for machines.')}
+    </SimpleGrid>
+  )
+}

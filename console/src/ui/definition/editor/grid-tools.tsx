@@ -1,0 +1,90 @@
+/** Above a decision table: which of the rows that fire count, and which columns there are. */
+import { Group, Select, TagsInput } from '@mantine/core'
+import { memo } from 'react'
+import type { Finding } from '../../decision/kind.ts'
+import type { Table } from '../../decision/model.ts'
+import { cellText, cellValue } from './cell-text.ts'
+import { faultAt } from './faults.tsx'
+import { addColumn, withPolicy } from './table-edits.ts'
+
+const policies = [
+  { value: 'unique', label: 'Only one row may fire' },
+  { value: 'any', label: 'All that fire must agree' },
+  { value: 'first', label: 'The first that fires' },
+  { value: 'priority', label: 'The most important one' },
+  { value: 'collect', label: 'All that fire' },
+]
+const collections = [
+  { value: 'sum', label: 'added up' },
+  { value: 'min', label: 'the lowest of them' },
+  { value: 'max', label: 'the highest of them' },
+  { value: 'count', label: 'counted' },
+]
+
+interface GridToolsProps {
+  readonly table: Table
+  readonly names: readonly { readonly value: string; readonly label: string }[]
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  readonly onEdit: (edit: (table: Table) => Table) => void
+}
+
+const said = ({ table: { hit_policy, collect, priorities, columns }, names }: GridToolsProps): string =>
+  JSON.stringify([hit_policy, collect, priorities, columns, names])
+const isSame = (a: GridToolsProps, b: GridToolsProps): boolean => a.findings === b.findings && said(a) === said(b)
+
+export const GridTools = memo(function GridTools({ table, names, pointer, findings, onEdit }: GridToolsProps) {
+  const rest = names.filter(({ value }) => !table.columns.includes(value))
+  return (
+    <Group gap="xs" mb={6} align="flex-start">
+      <Select
+        size="xs"
+        w={210}
+        label="Which row counts"
+        allowDeselect={false}
+        value={table.hit_policy}
+        data={policies}
+        error={faultAt(findings, `${pointer}/hit_policy`)}
+        onChange={(chosen) => chosen && onEdit((now) => withPolicy(now, chosen))}
+      />
+      {table.hit_policy === 'collect' && (
+        <Select
+          size="xs"
+          w={170}
+          label="What they give is"
+          placeholder="all of it, in order"
+          clearable
+          clearButtonProps={{ 'aria-label': 'All of it, in order' }}
+          value={table.collect ?? null}
+          data={collections}
+          error={faultAt(findings, `${pointer}/collect`)}
+          onChange={(chosen) =>
+            onEdit(({ collect: _, ...now }) => (chosen === null ? now : { ...now, collect: chosen }))
+          }
+        />
+      )}
+      {table.hit_policy === 'priority' && (
+        <TagsInput
+          size="xs"
+          miw={260}
+          label="Most important first"
+          value={(table.priorities ?? []).map(cellText)}
+          error={faultAt(findings, `${pointer}/priorities`)}
+          onChange={(typed) => onEdit((now) => ({ ...now, priorities: typed.map(cellValue) }))}
+        />
+      )}
+      {rest.length > 0 && (
+        <Select
+          size="xs"
+          w={220}
+          label="Add a column"
+          placeholder="Choose an input"
+          searchable
+          value={null}
+          data={[...rest]}
+          onChange={(name) => name && onEdit((now) => addColumn(now, name))}
+        />
+      )}
+    </Group>
+  )
+}, isSame)

@@ -1,0 +1,189 @@
+/** The fields of one input: only those its type has. */
+import { Checkbox, NumberInput, SegmentedControl, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import { InputField } from '../../decision/inputs-form.tsx'
+import type { Finding } from '../../decision/kind.ts'
+import type { Input, InputType } from '../../decision/model.ts'
+import { put } from './draft-edits.ts'
+import { Faults, faultAt } from './faults.tsx'
+import { firstDefault, inputTypes, ofType } from './input-words.ts'
+import { FieldPicker, ListPicker } from './list-pickers.tsx'
+import { NameField } from './name-field.tsx'
+
+export interface InputFieldsProps {
+  readonly input: Input
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  readonly onChange: (change: (input: Input) => Input) => void
+  readonly onRename: (name: string) => void
+}
+
+export function InputFields(props: InputFieldsProps) {
+  const { input, pointer, findings, onChange, onRename } = props
+  const fault = (member: string) => faultAt(findings, `${pointer}/${member}`)
+  const text = (member: 'title' | 'description' | 'unit', label: string) => (
+    <TextInput
+      label={label}
+      value={input[member] ?? ''}
+      error={fault(member)}
+      onChange={({ currentTarget: { value } }) =>
+        onChange((now) => (member === 'title' ? { ...now, title: value } : put(now, member, value)))
+      }
+    />
+  )
+  const isChosen = input.type === 'enum' || input.type === 'list'
+  const isMeasured = input.type === 'integer' || input.type === 'decimal'
+  return (
+    <Stack gap="sm">
+      <Faults findings={findings.filter((one) => one.pointer === pointer)} />
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        {text('title', 'Title')}
+        <NameField label="Name" value={input.name} error={fault('name')} onRename={onRename} />
+        <Select
+          label="Type"
+          allowDeselect={false}
+          data={Object.entries(inputTypes).map(([value, label]) => ({ value, label }))}
+          value={input.type}
+          error={fault('type')}
+          onChange={(type) => type && onChange((now) => ofType(now, type as InputType))}
+        />
+        {text('description', 'What people are told about it')}
+        {isMeasured && text('unit', 'Unit')}
+        {input.type === 'decimal' && (
+          <NumberInput
+            label="Digits after the point"
+            min={0}
+            max={10}
+            allowDecimal={false}
+            placeholder="2"
+            value={input.scale ?? ''}
+            error={fault('scale')}
+            onChange={(scale) => onChange((now) => put(now, 'scale', typeof scale === 'number' ? scale : undefined))}
+          />
+        )}
+        {(isMeasured || input.type === 'date') && <Limits {...props} />}
+        {input.type === 'list' && (
+          <NumberInput
+            label="At most so many"
+            min={1}
+            max={1000}
+            allowDecimal={false}
+            value={input.max_items ?? ''}
+            error={fault('max_items')}
+            onChange={(most) => onChange((now) => put(now, 'max_items', typeof most === 'number' ? most : undefined))}
+          />
+        )}
+      </SimpleGrid>
+      {isChosen && <Allowed {...props} />}
+      <Fallback {...props} />
+    </Stack>
+  )
+}
+
+/** Whole numbers travel as numbers, decimals and dates as text. */
+function Limits({ input, pointer, findings, onChange }: InputFieldsProps) {
+  const limit = (member: 'minimum' | 'maximum', label: string) => {
+    const error = faultAt(findings, `${pointer}/${member}`)
+    const set = (value: number | string | undefined) => onChange((now) => put(now, member, value))
+    return input.type === 'integer' ? (
+      <NumberInput
+        label={label}
+        allowDecimal={false}
+        value={input[member] ?? ''}
+        error={error}
+        onChange={(value) => set(typeof value === 'number' ? value : undefined)}
+      />
+    ) : (
+      <TextInput
+        label={label}
+        type={input.type === 'date' ? 'date' : 'text'}
+        value={String(input[member] ?? '')}
+        error={error}
+        onChange={(event) => set(event.currentTarget.value)}
+      />
+    )
+  }
+  return (
+    <>
+      {limit('minimum', 'Not below')}
+      {limit('maximum', 'Not above')}
+    </>
+  )
+}
+
+function Allowed({ input, pointer, findings, onChange }: InputFieldsProps) {
+  const { one_of, values } = input
+  const setWay = (way: string) =>
+    onChange(({ values: _, one_of: __, ...now }) =>
+      way === 'list' ? { ...now, one_of: { list_key: '' } } : { ...now, values: [] },
+    )
+  return (
+    <Stack gap="xs">
+      <SegmentedControl
+        size="xs"
+        aria-label="Where the allowed values stand"
+        w="max-content"
+        value={one_of ? 'list' : 'here'}
+        onChange={setWay}
+        data={[
+          { value: 'here', label: 'Values written here' },
+          { value: 'list', label: 'Values from a list' },
+        ]}
+      />
+      {one_of ? (
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+          <ListPicker
+            label="List"
+            value={one_of.list_key ?? ''}
+            error={faultAt(findings, `${pointer}/one_of/list_key`) ?? faultAt(findings, `${pointer}/one_of`)}
+            onChange={(list_key) => onChange((now) => ({ ...now, one_of: { list_key } }))}
+          />
+          <FieldPicker
+            label="What of its entries"
+            list_key={one_of.list_key ?? ''}
+            keyWords="their keys"
+            value={one_of.field ?? ''}
+            error={faultAt(findings, `${pointer}/one_of/field`)}
+            onChange={(field) =>
+              onChange((now) => ({ ...now, one_of: put(now.one_of ?? { list_key: '' }, 'field', field) }))
+            }
+          />
+        </SimpleGrid>
+      ) : (
+        <TagsInput
+          label="Allowed values"
+          description="Type one and press Enter."
+          value={[...(values ?? [])]}
+          error={faultAt(findings, `${pointer}/values`)}
+          onChange={(typed) => onChange((now) => ({ ...now, values: typed }))}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function Fallback({ input, pointer, findings, onChange }: InputFieldsProps) {
+  const isOptional = 'default' in input
+  const { default: fallback, description: _, ...declared } = input
+  return (
+    <Stack gap="xs">
+      <Checkbox
+        label="It may be left out"
+        description="Otherwise nothing is decided without it. What is used instead is said in every explanation."
+        checked={isOptional}
+        onChange={({ currentTarget: { checked } }) =>
+          onChange(({ default: __, ...now }) => (checked ? { ...now, default: firstDefault(now) } : now))
+        }
+      />
+      {isOptional && (
+        <InputField
+          input={{ ...declared, title: 'Then it is taken to be' }}
+          value={fallback}
+          error={faultAt(findings, `${pointer}/default`)}
+          onChange={(value) =>
+            onChange((now) => ({ ...now, default: value ?? (now.type === 'list' ? [] : (null as unknown)) }))
+          }
+        />
+      )}
+    </Stack>
+  )
+}

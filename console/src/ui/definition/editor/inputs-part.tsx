@@ -1,0 +1,115 @@
+/** What a definition asks for: each input with its type, what it may be, and what holds when it is left out. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { memo, useState } from 'react'
+import type { Finding } from '../../decision/kind.ts'
+import type { Definition, Input } from '../../decision/model.ts'
+import { freeName, moved, renameInput, withItem, without } from './draft-edits.ts'
+import { hasFaults } from './faults.tsx'
+import { Folded } from './folded.tsx'
+import { FormOrJson } from './form-or-json.tsx'
+import { InputFields } from './input-fields.tsx'
+import { inputTypes, inputWords } from './input-words.ts'
+
+type OnEdit = (edit: (draft: Definition) => Definition) => void
+
+interface InputsPartProps {
+  readonly inputs: readonly Input[]
+  readonly findings: readonly Finding[]
+  readonly onEdit: OnEdit
+}
+
+/** Where an input stood when it was made, so that it is open at once. */
+export const InputsPart = memo(function InputsPart({ inputs, findings, onEdit }: InputsPartProps) {
+  const [newest, setNewest] = useState<number | null>(null)
+  const edit = (change: (inputs: readonly Input[]) => readonly Input[]) =>
+    onEdit((now) => ({ ...now, inputs: change(now.inputs ?? []) }))
+  function add() {
+    setNewest(inputs.length)
+    edit((now) => {
+      const name = freeName(
+        now.map((input) => input.name),
+        'input_',
+      )
+      return [...now, { name, title: 'New input', type: 'enum', values: [] }]
+    })
+  }
+  return (
+    <FormOrJson
+      title="Inputs"
+      value={inputs}
+      pointer="/inputs"
+      findings={findings}
+      onWrite={(written) => onEdit((now) => ({ ...now, inputs: written as never }))}
+    >
+      <Stack gap="xs">
+        {inputs.length === 0 && (
+          <Text size="sm" c="dimmed">
+            Nothing is asked yet.
+          </Text>
+        )}
+        {inputs.map((input, place) => (
+          <InputPart
+            // An input is known by its place: its name is being typed.
+            key={`${place} ${inputs.length}`}
+            input={input}
+            place={place}
+            isLast={place === inputs.length - 1}
+            isNew={newest === place}
+            findings={findings}
+            onEdit={onEdit}
+          />
+        ))}
+        <Group>
+          <Button size="xs" variant="default" onClick={add}>
+            Add an input
+          </Button>
+        </Group>
+      </Stack>
+    </FormOrJson>
+  )
+})
+
+interface InputPartProps {
+  readonly input: Input
+  readonly place: number
+  readonly isLast: boolean
+  readonly isNew: boolean
+  readonly findings: readonly Finding[]
+  readonly onEdit: OnEdit
+}
+
+const isSame = (a: InputPartProps, b: InputPartProps): boolean =>
+  a.input === b.input && a.isLast === b.isLast && a.findings === b.findings
+
+const InputPart = memo(function InputPart({ input, place, isLast, isNew, findings, onEdit }: InputPartProps) {
+  const pointer = `/inputs/${place}`
+  const edit = (change: (inputs: readonly Input[]) => readonly Input[]) =>
+    onEdit((now) => ({ ...now, inputs: change(now.inputs ?? []) }))
+  return (
+    <Folded
+      name={`the input ${input.title || input.name}`}
+      title={input.title || input.name || '?'}
+      about={
+        <>
+          <span className="mono">{input.name}</span> · {inputWords(input)}
+        </>
+      }
+      pointer={pointer}
+      isFaulty={hasFaults(findings, pointer)}
+      isNew={isNew}
+      onUp={place === 0 ? null : () => edit((now) => moved(now, place, -1))}
+      onDown={isLast ? null : () => edit((now) => moved(now, place, 1))}
+      onRemove={() => edit((now) => without(now, place))}
+    >
+      {() => (
+        <InputFields
+          input={inputTypes[input.type] ? input : { ...input, type: 'string' }}
+          pointer={pointer}
+          findings={findings}
+          onChange={(change) => edit((now) => withItem(now, place, change))}
+          onRename={(name) => onEdit((now) => renameInput(now, place, name))}
+        />
+      )}
+    </Folded>
+  )
+}, isSame)

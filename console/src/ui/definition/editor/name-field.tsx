@@ -1,0 +1,33 @@
+/** A name others refer to. It is taken over when the field is left, so that it never passes through the name of something else. */
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+
+interface NameFieldProps {
+  readonly label: string
+  readonly description?: string
+  readonly value: string
+  readonly error?: string | undefined
+  readonly onRename: (name: string) => void
+}
+
+export function NameField({ label, description, value, error, onRename }: NameFieldProps) {
+  const [typed, setTyped] = useState<string | null>(null)
+  function take() {
+    if (typed !== null && typed !== value) onRename(typed.trim())
+    setTyped(null)
+  }
+  return (
+    <TextInput
+      label={label}
+      {...(description !== undefined && { description })}
+      classNames={{ input: 'mono' }}
+      spellCheck={false}
+      autoComplete="off"
+      value={typed ?? value}
+      error={error}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      onBlur={take}
+      onKeyDown={(event) => event.key === 'Enter' && take()}
+    />
+  )
+}

@@ -1,0 +1,150 @@
+/** A decision table as a grid to write in: a column for each input, a row for each way it can go, faults at their cell. */
+import '../../decision/decision.css'
+import { Button, Group, Text } from '@mantine/core'
+import type { Finding } from '../../decision/kind.ts'
+import type { Table } from '../../decision/model.ts'
+import { spaced } from '../../words.ts'
+import { anchorOf } from './anchor.ts'
+import { Faults } from './faults.tsx'
+import { OrderButton } from './folded.tsx'
+import { onGridKey } from './grid-keys.ts'
+import { GridRow, OtherwiseRow } from './grid-row.tsx'
+import { GridTools } from './grid-tools.tsx'
+import { addRow, moveColumn, moveRow, removeColumn, setOtherwise } from './table-edits.ts'
+
+interface TableGridProps {
+  readonly label: string
+  readonly table: Table
+  /** Where it stands in the definition. */
+  readonly pointer: string
+  readonly findings: readonly Finding[]
+  /** What a column may be, with its title. */
+  readonly names: readonly { readonly value: string; readonly label: string }[]
+  readonly onEdit: (edit: (table: Table) => Table) => void
+}
+
+export function TableGrid({ label, table, pointer, findings, names, onEdit }: TableGridProps) {
+  const titleOf = (name: string) => names.find(({ value }) => value === name)?.label ?? name
+  const columns = table.columns.map((name) => ({ name, title: titleOf(name) }))
+  const { outputs, otherwise } = table
+  return (
+    <div id={anchorOf(pointer)} tabIndex={-1}>
+      <GridTools table={table} names={names} pointer={pointer} findings={findings} onEdit={onEdit} />
+      <Faults findings={ofWhole(findings, pointer)} columns={table.columns} />
+      <div className="table-card scroll-x">
+        <table
+          className="grid"
+          aria-label={label}
+          onKeyDown={(event) =>
+            onGridKey(event, {
+              onMove: (row, by) => onEdit((now) => moveRow(now, row, by)),
+              onAdd: () => onEdit(addRow),
+            })
+          }
+        >
+          <GridHead columns={columns} outputs={outputs} onEdit={onEdit} />
+          <tbody>
+            {table.rows.map((one, row) => (
+              <GridRow
+                // Rows are known by their place: their keys are being typed.
+                key={row}
+                row={row}
+                one={one}
+                isLast={row === table.rows.length - 1}
+                columns={columns}
+                outputs={outputs}
+                pointer={`${pointer}/rows/${row}`}
+                findings={findings}
+                onEdit={onEdit}
+              />
+            ))}
+            {otherwise && (
+              <OtherwiseRow
+                otherwise={otherwise}
+                columns={columns}
+                outputs={outputs}
+                pointer={`${pointer}/otherwise`}
+                findings={findings}
+                onEdit={onEdit}
+              />
+            )}
+          </tbody>
+        </table>
+      </div>
+      <Group gap="xs" mt={6}>
+        <Button size="xs" variant="default" onClick={() => onEdit(addRow)}>
+          Add a row
+        </Button>
+        {!otherwise && (
+          <Button size="xs" variant="default" onClick={() => onEdit((now) => setOtherwise(now, (said) => said))}>
+            Say what holds otherwise
+          </Button>
+        )}
+        <Text size="xs" c="dimmed">
+          Tests: <span className="mono">-</span> any, <span className="mono">"word"</span>,{' '}
+          <span className="mono">&gt;= 10</span>, <span className="mono">[0..5)</span>,{' '}
+          <span className="mono">in list(key)</span>, <span className="mono">&gt;= list(key, entry).field</span>,{' '}
+          <span className="mono">not(…)</span>. Keys: ↑ ↓ from row to row, Alt with them moves the row, Enter in the
+          last one adds another.
+        </Text>
+      </Group>
+    </div>
+  )
+}
+
+/** Places of a table that have no cell of their own, with what they are called. */
+const wholes = { '': '', '/rows': 'Rows: ', '/columns': 'Columns: ', '/outputs': 'Outputs: ' }
+
+const ofWhole = (findings: readonly Finding[], pointer: string): Finding[] =>
+  Object.entries(wholes).flatMap(([place, name]) =>
+    findings
+      .filter((finding) => finding.pointer === `${pointer}${place}`)
+      .map((finding) => ({ ...finding, message: `${name}${finding.message}` })),
+  )
+
+interface GridHeadProps {
+  readonly columns: readonly { readonly name: string; readonly title: string }[]
+  readonly outputs: Table['outputs']
+  readonly onEdit: TableGridProps['onEdit']
+}
+
+function GridHead({ columns, outputs, onEdit }: GridHeadProps) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Row</th>
+        {columns.map(({ name, title }, column) => (
+          <th scope="col" key={name}>
+            {title}
+            <Group gap={2} wrap="nowrap">
+              {columns.length > 1 && (
+                <OrderButton
+                  label={`Move the column ${title} to the left`}
+                  onClick={column === 0 ? null : () => onEdit((now) => moveColumn(now, column, -1))}
+                >
+                  ←
+                </OrderButton>
+              )}
+              <OrderButton
+                label={`Remove the column ${title}`}
+                onClick={() => onEdit((now) => removeColumn(now, column))}
+              >
+                ×
+              </OrderButton>
+            </Group>
+          </th>
+        ))}
+        {outputs.map(({ name, title }) => (
+          <th scope="col" key={name} className="output">
+            {title ?? spaced(name)}
+          </th>
+        ))}
+        <th scope="col">Reason</th>
+        <th scope="col">Code</th>
+        <th scope="col">
+          <span className="sr-only">Order</span>
+        </th>
+      </tr>
+    </thead>
+  )
+}

@@ -1,0 +1,226 @@
+/** Triggers: conditions that set a least band or require something, whatever the score says. */
+import { Button, Group, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { memo, useState } from 'react'
+import type { Finding } from '../../decision/kind.ts'
+import { bandsIn, listContentQuery } from '../../decision/list-entries.ts'
+import type { Definition, Trigger } from '../../decision/model.ts'
+import { useDraftSurroundings } from './draft-context.ts'
+import { freeName, moved, put, withItem, without } from './draft-edits.ts'
+import { Faults, faultAt, hasFaults } from './faults.tsx'
+import { Folded, OrderButton } from './folded.tsx'
+import { FormOrJson } from './form-or-json.tsx'
+
+type OnEdit = (edit: (draft: Definition) => Definition) => void
+interface Name {
+  readonly value: string
+  readonly label: string
+}
+
+interface TriggersPartProps {
+  readonly triggers: readonly Trigger[]
+  /** What a condition may be about. */
+  readonly names: readonly Name[]
+  readonly findings: readonly Finding[]
+  readonly onEdit: OnEdit
+}
+
+const isSame = (a: TriggersPartProps, b: TriggersPartProps): boolean =>
+  a.triggers === b.triggers && a.findings === b.findings && JSON.stringify(a.names) === JSON.stringify(b.names)
+
+export const TriggersPart = memo(function TriggersPart({ triggers, names, findings, onEdit }: TriggersPartProps) {
+  const [newest, setNewest] = useState<number | null>(null)
+  const edit = (change: (triggers: readonly Trigger[]) => readonly Trigger[]) =>
+    onEdit((now) => ({ ...now, triggers: change(now.triggers ?? []) }))
+  function add() {
+    setNewest(triggers.length)
+    edit((now) => {
+      const taken = now.map(({ key }) => key)
+      const when = [{ of: 'score', test: '>= 10000' }]
+      return [...now, { key: freeName(taken, 'trigger-'), title: 'New trigger', when, reason_code: '', reason: '' }]
+    })
+  }
+  return (
+    <FormOrJson
+      title="Triggers"
+      value={triggers}
+      pointer="/triggers"
+      findings={findings}
+      onWrite={(written) => onEdit((now) => ({ ...now, triggers: written as never }))}
+    >
+      <Stack gap="xs">
+        {triggers.length === 0 && (
+          <Text size="sm" c="dimmed">
+            None: the score alone decides.
+          </Text>
+        )}
+        {triggers.map((trigger, place) => (
+          <Folded
+            // A trigger is known by its place: its key is being typed.
+            key={`${place} ${triggers.length}`}
+            name={`the trigger ${trigger.title || trigger.key}`}
+            title={trigger.title || trigger.key || '?'}
+            about={triggerWords(trigger)}
+            pointer={`/triggers/${place}`}
+            isFaulty={hasFaults(findings, `/triggers/${place}`)}
+            isNew={newest === place}
+            onUp={place === 0 ? null : () => edit((now) => moved(now, place, -1))}
+            onDown={place === triggers.length - 1 ? null : () => edit((now) => moved(now, place, 1))}
+            onRemove={() => edit((now) => without(now, place))}
+          >
+            {() => (
+              <TriggerFields
+                trigger={trigger}
+                pointer={`/triggers/${place}`}
+                names={names}
+                findings={findings}
+                onChange={(change) => edit((now) => withItem(now, place, change))}
+              />
+            )}
+          </Folded>
+        ))}
+        <Group>
+          <Button size="xs" variant="default" onClick={add}>
+            Add a trigger
+          </Button>
+        </Group>
+      </Stack>
+    </FormOrJson>
+  )
+}, isSame)
+
+const triggerWords = ({ floor_band, required_actions = [] }: Trigger): string =>
+  [floor_band && `at least ${floor_band}`, required_actions.length > 0 && `requires ${required_actions.join(', ')}`]
+    .filter(Boolean)
+    .join(', ')
+
+interface TriggerFieldsProps {
+  readonly trigger: Trigger
+  readonly pointer: string
+  readonly names: readonly Name[]
+  readonly findings: readonly Finding[]
+  readonly onChange: (change: (trigger: Trigger) => Trigger) => void
+}
+
+function TriggerFields(props: TriggerFieldsProps) {
+  const { trigger, pointer, findings, onChange } = props
+  const fault = (member: string) => faultAt(findings, `${pointer}/${member}`)
+  const text = (member: 'title' | 'key' | 'reason' | 'reason_code', label: string, isCode = false) => (
+    <TextInput
+      label={label}
+      {...(isCode && { classNames: { input: 'mono' } })}
+      value={trigger[member] ?? ''}
+      error={fault(member)}
+      onChange={({ currentTarget: { value } }) => onChange((now) => ({ ...now, [member]: value }))}
+    />
+  )
+  return (
+    <Stack gap="sm">
+      <Faults findings={findings.filter((one) => one.pointer === pointer || one.pointer === `${pointer}/when`)} />
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        {text('title', 'Title')}
+        {text('key', 'Key', true)}
+        {text('reason_code', 'Reason code', true)}
+      </SimpleGrid>
+      <Conditions {...props} />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+        <FloorBand
+          value={trigger.floor_band}
+          error={fault('floor_band')}
+          onChange={(band) => onChange((now) => put(now, 'floor_band', band))}
+        />
+        <TagsInput
+          label="Required actions"
+          description="Type one and press Enter."
+          value={[...(trigger.required_actions ?? [])]}
+          error={fault('required_actions')}
+          onChange={(actions) =>
+            onChange((now) => put(now, 'required_actions', actions.length === 0 ? undefined : actions))
+          }
+        />
+      </SimpleGrid>
+      {text('reason', 'Reason, as people read it')}
+    </Stack>
+  )
+}
+
+function Conditions({ trigger, pointer, names, findings, onChange }: TriggerFieldsProps) {
+  const conditions = trigger.when ?? []
+  const edit = (change: (when: Trigger['when']) => Trigger['when']) =>
+    onChange((now) => ({ ...now, when: change(now.when ?? []) }))
+  return (
+    <fieldset className="conditions">
+      <legend>When all of this holds</legend>
+      <Stack gap={6}>
+        {conditions.map(({ of, test }, place) => (
+          <Group key={place} gap="xs" align="flex-start" wrap="nowrap">
+            <Select
+              size="xs"
+              flex={2}
+              aria-label={`What condition ${place + 1} is about`}
+              searchable
+              allowDeselect={false}
+              data={names.some(({ value }) => value === of) ? [...names] : [...names, { value: of, label: of }]}
+              value={of}
+              error={faultAt(findings, `${pointer}/when/${place}/of`)}
+              onChange={(chosen) => chosen && edit((now) => withItem(now, place, (one) => ({ ...one, of: chosen })))}
+            />
+            <TextInput
+              size="xs"
+              flex={3}
+              aria-label={`Test of condition ${place + 1}`}
+              classNames={{ input: 'mono' }}
+              spellCheck={false}
+              value={test}
+              error={
+                faultAt(findings, `${pointer}/when/${place}/test`) ?? faultAt(findings, `${pointer}/when/${place}`)
+              }
+              onChange={({ currentTarget: { value } }) =>
+                edit((now) => withItem(now, place, (one) => ({ ...one, test: value })))
+              }
+            />
+            <OrderButton
+              label={`Remove condition ${place + 1}`}
+              onClick={conditions.length === 1 ? null : () => edit((now) => without(now, place))}
+            >
+              ×
+            </OrderButton>
+          </Group>
+        ))}
+        <Group>
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={() => edit((now) => [...now, { of: names[0]?.value ?? 'score', test: '-' }])}
+          >
+            And …
+          </Button>
+        </Group>
+      </Stack>
+    </fieldset>
+  )
+}
+
+interface FloorBandProps {
+  readonly value: string | undefined
+  readonly error: string | undefined
+  readonly onChange: (band: string | undefined) => void
+}
+
+function FloorBand({ value, error, onChange }: FloorBandProps) {
+  const { bands } = useDraftSurroundings()
+  const { data } = useQuery({ ...listContentQuery(bands?.list_key ?? ''), enabled: Boolean(bands?.list_key) })
+  const known = data && bands ? bandsIn(data, bands).map(({ band }) => band) : []
+  return (
+    <Select
+      label="At least this band"
+      placeholder="Any"
+      clearable
+      clearButtonProps={{ 'aria-label': 'Any band' }}
+      data={value === undefined || known.includes(value) ? known : [...known, value]}
+      value={value ?? null}
+      error={error}
+      onChange={(band) => onChange(band ?? undefined)}
+    />
+  )
+}

@@ -1,0 +1,116 @@
+/** A value of a definition: typed as it stands, or taken from an entry of a list that is chosen step by step. */
+import { ActionIcon, Button, Popover, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useRef, useState } from 'react'
+import { isListValue, type ListValue, type Value } from '../../decision/model.ts'
+import { Icon } from '../../icons.tsx'
+import { cellText, cellValue } from './cell-text.ts'
+import { EntryPicker, FieldPicker, ListPicker } from './list-pickers.tsx'
+
+interface ValueFieldProps {
+  /** What it is called; said in a label, or to screen readers only where a column says it already. */
+  readonly name: string
+  readonly isLabelled?: boolean
+  readonly description?: string
+  readonly value: Value | undefined
+  readonly error?: string | undefined
+  readonly look?: Pick<TextInputProps, 'size' | 'variant' | 'px' | 'w'>
+  /** Empty text is undefined: nothing is given. */
+  readonly onChange: (value: Value | undefined) => void
+}
+
+export function ValueField(props: ValueFieldProps) {
+  const { name, isLabelled = true, description, value, error, look, onChange } = props
+  const [isChoosing, choosing] = useDisclosure(false)
+  const field = useRef<HTMLInputElement>(null)
+  function leave() {
+    choosing.close()
+    field.current?.focus()
+  }
+  const choose = (
+    <ActionIcon
+      size="sm"
+      variant="subtle"
+      color="gray"
+      aria-label={`${name}: choose from a list`}
+      onClick={choosing.open}
+    >
+      <Icon name="lists" size={14} />
+    </ActionIcon>
+  )
+  return (
+    <TextInput
+      ref={field}
+      {...look}
+      {...(isLabelled ? { label: name } : { 'aria-label': name })}
+      {...(description !== undefined && { description })}
+      classNames={{ input: 'mono' }}
+      spellCheck={false}
+      autoComplete="off"
+      value={cellText(value)}
+      title={cellText(value)}
+      error={error}
+      onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : cellValue(typed))}
+      rightSection={
+        // There may be a hundred of them on a page: only the one in use has something to open.
+        isChoosing ? (
+          <Popover opened onDismiss={leave} trapFocus width={320} shadow="md" position="bottom-end">
+            <Popover.Target>{choose}</Popover.Target>
+            <Popover.Dropdown>
+              <FromList
+                value={isListValue(value) ? value : null}
+                onTake={(taken) => {
+                  onChange(taken)
+                  leave()
+                }}
+              />
+            </Popover.Dropdown>
+          </Popover>
+        ) : (
+          choose
+        )
+      }
+    />
+  )
+}
+
+interface FromListProps {
+  readonly value: ListValue | null
+  readonly onTake: (value: ListValue) => void
+}
+
+function FromList({ value, onTake }: FromListProps) {
+  const [order, setOrder] = useState(value ?? { list_key: '', key: '', field: 'score_bps' })
+  const isComplete = order.list_key !== '' && order.key !== '' && order.field !== ''
+  return (
+    <Stack gap="xs">
+      <ListPicker
+        label="List"
+        value={order.list_key}
+        onChange={(list_key) => setOrder({ ...order, list_key, key: '' })}
+      />
+      {order.list_key !== '' && (
+        <>
+          <EntryPicker
+            label="Entry"
+            list_key={order.list_key}
+            value={order.key}
+            onChange={(key) => setOrder({ ...order, key })}
+          />
+          <FieldPicker
+            label="Field"
+            list_key={order.list_key}
+            value={order.field}
+            onChange={(field) => setOrder({ ...order, field })}
+          />
+        </>
+      )}
+      <Button size="xs" disabled={!isComplete} onClick={() => onTake(order)}>
+        Take it from there
+      </Button>
+      <Text size="xs" c="dimmed">
+        The list’s version in force when something is decided says the number.
+      </Text>
+    </Stack>
+  )
+}

@@ -1,0 +1,25 @@
+/** The version that is offered to go back to is the one that governed last. */
+import { expect, test } from 'vitest'
+import { governedBefore, versionChoices } from './version-names.ts'
+
+const at = (day: number) => `2026-01-0${day}T00:00:00Z`
+const now_ms = Date.parse(at(5))
+
+test('what governed last before the one in force, never what is only scheduled', () => {
+  const spans = [
+    { version: 1, from: at(1) },
+    { version: 3, from: at(2) },
+    { version: null, from: at(3) },
+    { version: 2, from: at(4) },
+    { version: 4, from: at(6) },
+  ]
+  expect(governedBefore(spans, 2, now_ms)).toBe(3)
+  expect(governedBefore(spans.slice(0, 1), 1, now_ms)).toBeNull()
+})
+
+test('versions are offered with their labels', () => {
+  expect(versionChoices([{ version: 2, label: 'q4' }, { version: 1 }])).toEqual([
+    { value: '2', label: 'Version 2 (q4)' },
+    { value: '1', label: 'Version 1' },
+  ])
+})

@@ -1,0 +1,22 @@
+/** What versions are called where one is chosen, and which one is offered first. Pure. */
+
+interface Named {
+  readonly version: number
+  readonly label?: string | null
+}
+export const versionName = ({ version, label }: Named): string =>
+  label ? `Version ${version} (${label})` : `Version ${version}`
+
+/** For a list to choose from, newest first. */
+export const versionChoices = (versions: readonly Named[]) =>
+  versions.map((one) => ({ value: String(one.version), label: versionName(one) }))
+
+interface Span {
+  readonly version: number | null
+  readonly from: string
+}
+
+/** The version that governed last before the one in force. */
+export const governedBefore = (spans: readonly Span[], active: number | null, now_ms: number): number | null =>
+  [...spans].reverse().find(({ version, from }) => version !== null && version !== active && Date.parse(from) <= now_ms)
+    ?.version ?? null

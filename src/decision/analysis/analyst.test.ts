@@ -1,0 +1,182 @@
+/** What the thread finds is what is found here; what it cannot find within its limits is never taken for proved. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { engine1 } from '../engine-1/engine.ts'
+import { lists, matrix } from '../engine-1/test-matrix.ts'
+import type { BoundList, Definition, Factor, Input, Lists } from '../model.ts'
+import { analyse } from './analyse.ts'
+import { orderOf } from './analysis-order.ts'
+import { type Analyst, createAnalyst } from './analyst.ts'
+import { combinationsAtMost } from './size.ts'
+import { age, kind, made, tableOf } from './test-definitions.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'analyst-'))
+const script = path.join(folder, 'analysis-worker.mjs')
+let analyst: Analyst
+
+beforeAll(() =>
+  build({
+    entryPoints: [path.join(import.meta.dirname, 'analysis-worker.ts')],
+    outfile: script,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  }),
+)
+afterEach(() => analyst?.close())
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const order = (definition: Definition, to: Lists = lists) => orderOf(engine1.compile(definition), to, 1)
+
+const numbers = (count: number): Input[] =>
+  Array.from({ length: count }, (_, n) => ({ ...age, name: `n${n}`, maximum: 9 }))
+const digits = (count: number): Definition => {
+  const inputs = numbers(count)
+  const rows = Array.from({ length: 10 }, (_, n) => inputs.map(() => `${n}`))
+  return made(inputs, [
+    tableOf(
+      inputs.map(({ name }) => name),
+      rows,
+    ),
+  ])
+}
+const lookup: Factor = {
+  key: 'country',
+  title: 'Country',
+  form: 'lookup',
+  list_key: 'jurisdiction-risk',
+  inputs: ['country'],
+  field: 'score_bps',
+  on_missing: 'fail',
+}
+const country: Input = { name: 'country', title: 'Country', type: 'enum', values: ['DE', 'XX'] }
+const large: Lists = new Map([
+  ...lists,
+  ['jurisdiction-risk', { ...(lists.get('jurisdiction-risk') as BoundList), all: null }],
+])
+const named: Factor = {
+  key: 'named',
+  title: 'Named',
+  form: 'score_map',
+  input: 'kind',
+  scores: { a: { list_key: 'jurisdiction-risk', key: 'DE', field: 'score_bps' }, b: 0 },
+  on_missing: 'fail',
+}
+
+describe('what it answers', () => {
+  test.each<[string, Definition, Lists]>([
+    ['a sound matrix', matrix, lists],
+    [
+      'a gap and overlaps',
+      made(
+        [age, kind],
+        [
+          tableOf(
+            ['age', 'kind'],
+            [
+              ['< 18', '"a"'],
+              ['> 17', '-'],
+              ['> 90', '"b"'],
+            ],
+          ),
+        ],
+      ),
+      lists,
+    ],
+    ['a value that is not on a list', made([country], [lookup]), lists],
+    ['a list that is not held whole', made([country], [lookup]), large],
+    ['an entry named of a list that is not held whole', made([kind], [named]), large],
+    ['a list that does not fit', made([country], [{ ...lookup, field: 'country' }]), lists],
+    ['more columns than are gone through', digits(13), lists],
+    ['a hundred thousand combinations', digits(5), lists],
+  ])('%s: the same as in this thread', async (_name, definition, to) => {
+    analyst = createAnalyst({ script })
+    const { findings, is_cut_short } = await analyst.analyse(order(definition, to), 'a')
+    expect(findings).toEqual(analyse(engine1.compile(definition), to))
+    expect(is_cut_short).toBe(false)
+  })
+})
+
+describe('what it bounds', () => {
+  /** Says that it is ready, and then nothing. */
+  const silent = path.join(folder, 'silent.mjs')
+  const hungry = path.join(folder, 'hungry.mjs')
+  beforeAll(() => {
+    const begin = `import { parentPort } from 'node:worker_threads'; parentPort.postMessage({ op: 'ready' });`
+    writeFileSync(silent, `${begin} parentPort.on('message', () => { for (;;); })`)
+    writeFileSync(
+      hungry,
+      `${begin} parentPort.on('message', () => { const kept = []; for (let n = 0; ; n++) kept.push({ n }) })`,
+    )
+  })
+
+  test('time: said to be unprovable, in its own words', async () => {
+    analyst = createAnalyst({ script: silent, time_limit_ms: 50 })
+    expect(await analyst.analyse(order(matrix), 'a')).toEqual({
+      findings: [
+        {
+          code: 'not_analysable',
+          pointer: '',
+          message:
+            'This cannot be proved complete: it took longer than 0.05 s. Test fewer inputs together, or smaller lists.',
+          severity: 'error',
+        },
+      ],
+      is_cut_short: true,
+    })
+  })
+
+  test('memory alike', async () => {
+    analyst = createAnalyst({ script: hungry, heap_limit_mib: 16 })
+    const { findings, is_cut_short } = await analyst.analyse(order(matrix), 'a')
+    expect([findings[0]?.code, is_cut_short]).toEqual(['not_analysable', true])
+    expect(findings[0]?.message).toContain('more than 16 MiB of memory')
+  })
+
+  test('a thread that is not there proves nothing', async () => {
+    analyst = createAnalyst({ script: path.join(folder, 'missing.mjs') })
+    await expect(analyst.analyse(order(matrix), 'a')).rejects.toMatchObject({ reason: 'not_started' })
+  })
+})
+
+describe('how large a definition is', () => {
+  test('is told without going through it, never too small', () => {
+    expect(combinationsAtMost(digits(1), lists)).toBeLessThan(100)
+    expect(combinationsAtMost(digits(6), lists)).toBeGreaterThanOrEqual(1_000_000)
+    expect(combinationsAtMost(made([country], [lookup]), lists)).toBeLessThan(100)
+    const values = Array.from({ length: 10 }, (_, n) => `v${n}`)
+    const items: Input = { name: 'items', title: 'Items', type: 'list', values }
+    const each = values.map((value) => [`"${value}"`])
+    expect(combinationsAtMost(made([items], [tableOf(['items'], each)]), lists)).toBeGreaterThanOrEqual(2 ** 10)
+    const own: Input = { name: 'country', title: 'Country', type: 'string', one_of: { list_key: 'jurisdiction-risk' } }
+    expect(combinationsAtMost(made([own], [lookup]), large)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('counts what a tested score is made of, and sums that may go beyond a score', () => {
+    const [inner] = (digits(4) as { factors: readonly Factor[] }).factors as [Factor]
+    const outer = { ...tableOf(['factor.table'], [['< 5'], ['>= 5']]), key: 'outer' }
+    const both = made(numbers(4), [inner, outer])
+    expect(combinationsAtMost(both, lists)).toBeGreaterThanOrEqual(20_000)
+    const scores = (key: string, input: string, most: number): Factor => ({
+      key,
+      title: key,
+      form: 'score_map',
+      input,
+      scores: { a: most, b: 0 },
+      on_missing: 'fail',
+    })
+    const kinds = Array.from({ length: 12 }, (_, n): Input => ({ ...kind, name: `k${n}` }))
+    const sums = (most: number) =>
+      made(
+        kinds,
+        kinds.map(({ name }) => scores(name, name, most)),
+        { aggregation: 'sum' },
+      )
+    expect(combinationsAtMost(sums(800), lists)).toBeLessThan(100)
+    expect(combinationsAtMost(sums(9000), lists)).toBeGreaterThanOrEqual(2 ** 12)
+  })
+})

@@ -1,0 +1,25 @@
+/** A layout in which every test is written out: values from lists are those of the lists given, which have been bound before. */
+import type { Definition, Lists } from '../model.ts'
+import { Binder } from './binder.ts'
+import { type Condition, type Layout, layOut, type Subject } from './layout.ts'
+import { bindTest } from './list-values.ts'
+import type { ListOperand, UnaryTest } from './unary.ts'
+
+export function layOutBound(definition: Definition, lists: Lists): Layout {
+  const layout = layOut(definition)
+  const binder = new Binder(lists)
+  const bound = (condition: Condition<ListOperand>): UnaryTest => bindTest(condition, '', binder).test
+  const tables = [...layout.tables].map(([pointer, table]) => {
+    const rows = table.rows.map(({ row, tests }) => ({
+      row,
+      tests: tests.map((test, n) => bound({ subject: table.subjects[n] as Subject, test })),
+    }))
+    return [pointer, { ...table, rows }] as const
+  })
+  const conditions = layout.conditions.map((all) =>
+    all.map((condition) => ({ subject: condition.subject, test: bound(condition) })),
+  )
+  const [fault] = binder.findings.list
+  if (fault) throw new Error(`${fault.message} The definition was not bound.`)
+  return { ...layout, tables: new Map(tables), conditions }
+}

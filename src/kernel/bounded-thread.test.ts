@@ -1,0 +1,53 @@
+/** What a bounded thread does with tasks that wait; limits and endings are tested with the types that run in one. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { BoundedThread, type ThreadOptions } from './bounded-thread.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'bounded-thread-'))
+const script = path.join(folder, 'echo.mjs')
+let thread: BoundedThread<string, string>
+
+beforeAll(() => {
+  writeFileSync(
+    script,
+    `import { parentPort } from 'node:worker_threads'
+     parentPort.on('message', (task) => {
+       if (task === 'exit') process.exit(1)
+       if (task === 'throw') throw new Error('broken')
+       parentPort.postMessage(task + '!')
+     })
+     parentPort.postMessage('ready')`,
+  )
+})
+afterEach(() => thread.close())
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const start = (options: Partial<ThreadOptions> = {}): void => {
+  thread = new BoundedThread({ name: 'echo', script, time_limit_ms: 60_000, heap_limit_mib: 64, ...options })
+}
+
+test('callers take turns, however much one of them asks', async () => {
+  start()
+  const order: string[] = []
+  const ask = async (caller: string, task: string) => order.push(await thread.run(task, { caller }))
+  await Promise.all([ask('a', 'a1'), ask('a', 'a2'), ask('a', 'a3'), ask('b', 'b1'), ask('c', 'c1')])
+  expect(order).toEqual(['a1!', 'a2!', 'b1!', 'c1!', 'a3!'])
+})
+
+test('so many tasks of one caller wait, and another still gets in', async () => {
+  start({ max_waiting: 1 })
+  const running = thread.run('1', { caller: 'a' })
+  const waiting = thread.run('2', { caller: 'a' })
+  await expect(thread.run('3', { caller: 'a' })).rejects.toMatchObject({ reason: 'busy' })
+  expect(await Promise.all([running, waiting, thread.run('4', { caller: 'b' })])).toEqual(['1!', '2!', '4!'])
+})
+
+test('a task that ends or breaks the thread is told apart, and the next one has a new thread', async () => {
+  start()
+  await expect(thread.run('exit')).rejects.toMatchObject({ reason: 'stopped' })
+  expect(await thread.run('1')).toBe('1!')
+  await expect(thread.run('throw')).rejects.toMatchObject({ reason: 'crashed', message: 'broken' })
+  expect(await thread.run('2')).toBe('2!')
+})

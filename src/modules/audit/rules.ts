@@ -1,0 +1,20 @@
+/** Where in the record an instant is. Event ids begin with their time, so that the primary key serves searches by time. */
+
+/** The clock of a process may have been set back: its ids went on from where they were, its times did not. */
+const SKEW_MS = 3_600_000
+const LAST_MS = 2 ** 48 - 1
+
+/** Below every id made from this millisecond on. */
+function idAt(time_ms: number): string {
+  const hex = Math.min(Math.max(time_ms, 0), LAST_MS).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+/** A leap second is that before it; the skew is far wider. */
+const timeOf = (at: string): number => Math.floor(Date.parse(at.replace(':60', ':59')))
+
+/** No event of this instant or later has a smaller id. */
+export const firstIdFrom = (at: string): string => idAt(timeOf(at) - SKEW_MS)
+
+/** No event of this instant or earlier has this id or a greater one. */
+export const firstIdAfter = (at: string): string => idAt(timeOf(at) + SKEW_MS)

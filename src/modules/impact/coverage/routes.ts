@@ -1,0 +1,25 @@
+/** Coverage of matrices and rules, below their own paths: which factors, rows and triggers past decisions never used. */
+import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import type { DefinitionKind } from '../../risk-matrices/index.ts'
+import { backtestSchemas } from '../schema.ts'
+import { coverageOf } from './actions.ts'
+import { CoverageQuery, CoverageView } from './schema.ts'
+
+export function coverageRoutes(kind: DefinitionKind): Route[] {
+  const at = `/${kind.segment}/:${kind.param}` as const
+  return [
+    tenantRoute(`GET ${at}/coverage`, {
+      id: `get${kind.noun}Coverage`,
+      summary: 'Parts that past decisions never used, and inputs that fell to their default',
+      description:
+        'Single decisions of one version are looked at, those of batches are not: a batch keeps no explanation of its items.',
+      roles: ['policy_editor', 'compliance_officer', 'auditor'],
+      tx: 'read',
+      params: backtestSchemas(kind).KeyParams,
+      query: CoverageQuery,
+      reply: [200, CoverageView],
+      limit: 'heavy',
+      problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
+    }).handle(async ({ tx, params, query, kernel }) => coverageOf(kernel, tx, kind, params as object, query)),
+  ]
+}

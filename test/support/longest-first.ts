@@ -1,0 +1,38 @@
+/**
+ * The order in which test files start: the longest first, so that no worker is left alone with one at the end. A fresh copy of
+ * the project has no figures of earlier runs to go by, and the size of a file tells little.
+ */
+import path from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files in a browser keep two processes busy: they stand apart, so that few of them run at once. */
+const longest: readonly string[] = [
+  'test/browser/console.test.ts',
+  'test/faults/torture.test.ts',
+  'test/isolation/endpoints.test.ts',
+  'test/browser/api-docs.test.ts',
+  'test/examples.test.ts',
+  'test/isolation/plans.test.ts',
+  'test/browser/decisions.test.ts',
+  'test/hostile/corpora.test.ts',
+  'test/shared-lists.test.ts',
+  'test/browser/registry.test.ts',
+  'test/operator.test.ts',
+  'test/boot.test.ts',
+  'test/hostile/side-channels.test.ts',
+  'src/registry/adapters/shared-data.test.ts',
+  'test/hostile/secrets.test.ts',
+  'test/hostile/generated.test.ts',
+  'src/app/backup/backup.test.ts',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const found = longest.indexOf(path.relative(this.ctx.config.root, moduleId).replaceAll(path.sep, '/'))
+      return found === -1 ? longest.length : found
+    }
+    const others = await super.sort(files)
+    return others.sort((a, b) => place(a) - place(b))
+  }
+}
