@@ -106,6 +106,8 @@ const blindReads: Readonly<Record<string, string>> = {
   getOverlay: corrupt,
   getProof: corrupt,
   getReceipt: corrupt,
+  getRiskMatrixCoverage: corrupt,
+  getRuleCoverage: corrupt,
   listAuditObjectEvents: 'what names the object is filled too',
   listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
   listConfigurationAsOf: 'names what is in force; statements about it cannot be altered',
@@ -115,6 +117,7 @@ const blindReads: Readonly<Record<string, string>> = {
   listRiskMatrixDependencies: 'has no free text',
   listRuleDependencies: 'has no free text',
   listSeeds: 'shared by all tenants',
+  listTypologies: 'has no free text',
   resolveEntry: corrupt,
 }
 

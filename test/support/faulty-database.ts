@@ -25,6 +25,7 @@ export class FaultPlan {
   #at = 0
   #fault: Fault | undefined
   #happened = false
+  #undoing = false
   #resting = false
 
   /** The `at`th call from now on fails; without arguments none does, and calls are only counted. */
@@ -34,6 +35,7 @@ export class FaultPlan {
     this.#at = at
     this.#fault = fault
     this.#happened = false
+    this.#undoing = false
   }
   /** From now on nothing fails, and what was counted stays. */
   rest(): void {
@@ -45,10 +47,16 @@ export class FaultPlan {
   get happened(): boolean {
     return this.#happened
   }
-  take(): Fault | undefined {
+  /** What failed was the rollback of a transaction: its connection is given up, and nothing of it remains. */
+  get undoing(): boolean {
+    return this.#undoing
+  }
+  take(asked: unknown): Fault | undefined {
     if (this.#resting) return undefined
     if (++this.#calls !== this.#at) return undefined
     this.#happened = this.#fault !== undefined
+    // A COPY has no statements.
+    this.#undoing = (asked as Partial<Flight>).statements?.at(-1)?.text === 'rollback'
     return this.#fault
   }
 }
@@ -58,8 +66,8 @@ type AnyQuery = (query: unknown) => unknown
 function faultyClient(plan: FaultPlan): new () => pg.ClientBase {
   return class extends pg.Client {
     override query(...given: never[]): never {
-      const fault = plan.take()
       const [asked] = given as unknown as [unknown]
+      const fault = plan.take(asked)
       const send: AnyQuery = super.query.bind(this) as never
       const cut = () => (this as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
       if (fault === 'lost') cut()

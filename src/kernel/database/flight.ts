@@ -63,9 +63,9 @@ const isOutdated = (error: Error): boolean => ['26000', '0A000'].includes((error
 
 export class Flight {
   readonly done: Promise<FlightResult[]>
+  readonly statements: readonly Statement[]
   /** Called once, before `done` is settled: the connection is free again, or lost by this failure. */
   onEnd: ((failure: Error | undefined) => void) | undefined
-  readonly #statements: readonly Statement[]
   readonly #names: readonly string[]
   readonly #fresh: string[] = []
   readonly #results: FlightResult[] = []
@@ -79,7 +79,7 @@ export class Flight {
   callback = () => {}
 
   constructor(statements: readonly Statement[], named: boolean) {
-    this.#statements = statements
+    this.statements = statements
     this.#names = statements.map(({ text }) => (named ? nameOf(text) : ''))
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -101,8 +101,8 @@ export class Flight {
     if (known) this.#prepared = known
     else preparedOn.set(connection, this.#prepared)
     try {
-      for (let at = 0; at < this.#statements.length; at++) {
-        this.#write(messages, this.#statements[at] as Statement, this.#names[at] as string)
+      for (let at = 0; at < this.statements.length; at++) {
+        this.#write(messages, this.statements[at] as Statement, this.#names[at] as string)
       }
     } catch (error) {
       this.#failure = error as Error

@@ -44,9 +44,10 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void
 }
 
-/** Without columns of its own: nobody reads what was set. A volatile function in a subquery is called all the same. */
+/** Gives no row, for nobody reads what was set. A volatile function in a subquery is called all the same. */
 const settings = (last: string): string => `select from (select set_config('app.tenant_id', $1, true),
-  set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), ${last}) as settings (a, b, c, d)`
+  set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), ${last}) as settings (tenant, b, c, d)
+  where tenant is null`
 const CONTEXT = settings(`set_config('idle_in_transaction_session_timeout', $3, true)`)
 /** Begun and ended by its one flight, such a transaction is never idle. */
 const CONTEXT_READ_ONLY = settings(`set_config('transaction_read_only', 'on', true)`)
@@ -58,6 +59,7 @@ const WRITE_ATTEMPTS = 4
 /** Beyond what PostgreSQL itself allows the statements of a flight. */
 const SILENCE_MARGIN_MS = 1000
 const ENDED = 'transaction handle used after it ended'
+const ONE_ONLY = "a handler with tx 'one' may send exactly one query; declare 'read' for several"
 
 /** So many single reads of one tenant that wait for a connection leave together on the next one. */
 const CONVOY = 4
@@ -92,13 +94,13 @@ export class Database {
   async one<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     let used = false
     let open = true
-    const send = async (statement: Statement) => {
-      if (!open) throw new Error(ENDED)
-      if (used) throw new Error("a handler with tx 'one' may send exactly one query; declare 'read' for several")
+    const send = (statement: Statement) => {
+      if (!open) return Promise.reject(new Error(ENDED))
+      if (used) return Promise.reject(new Error(ONE_ONLY))
       used = true
       const flight = new Flight([this.#context(scope, CONTEXT_READ_ONLY), statement], this.#options.prepared)
       this.#board(scope.tenant_id, flight)
-      return (await flight.done).at(-1) as FlightResult
+      return flight.done
     }
     try {
       return await body(handle(scope, send))
@@ -224,11 +226,11 @@ export class Database {
       tail = next.catch(() => {})
       return next
     }
-    const send = (statement: Statement): Promise<FlightResult> =>
-      inTurn(async () => {
+    const send = (statement: Statement): Promise<FlightResult[]> =>
+      inTurn(() => {
         const flight = [...pending, statement]
         pending = []
-        return (await fly(client, flight, prepared, patient ? undefined : silence_ms)).at(-1) as FlightResult
+        return fly(client, flight, prepared, patient ? undefined : silence_ms)
       })
     const takeTime = async (): Promise<void> => {
       patient = true
@@ -287,11 +289,14 @@ async function commit(
   if (command !== 'COMMIT') throw new Error('a statement failed and was swallowed; the transaction was rolled back')
 }
 
+/** What comes before it in a flight nobody asked for: the tenant setting, the begin. */
+const lastOf = (results: readonly FlightResult[]): FlightResult => results[results.length - 1] as FlightResult
+
 const refuseLong = (): Promise<never> => Promise.reject(new Error('long work needs a transaction of its own'))
 
 function handle(
   scope: Scope,
-  send: (statement: Statement) => Promise<FlightResult>,
+  send: (statement: Statement) => Promise<FlightResult[]>,
   defer: (statement: Statement) => void = () => {
     throw new Error('only a write transaction has a commit to send things with')
   },
@@ -300,9 +305,9 @@ function handle(
   return {
     tenant_id: scope.tenant_id,
     actor: scope.actor,
-    query: (text, values = []) => send({ text, values }).then(({ rows }) => rows as never),
-    find: (text, values = []) => send({ text, values }).then(({ rows }) => rows[0] as never),
-    run: (text, values = []) => send({ text, values }).then(({ count }) => count),
+    query: (text, values = []) => send({ text, values }).then((results) => lastOf(results).rows as never),
+    find: (text, values = []) => send({ text, values }).then((results) => lastOf(results).rows[0] as never),
+    run: (text, values = []) => send({ text, values }).then((results) => lastOf(results).count),
     defer: (text, values) => defer({ text, values }),
     ...long,
   }

@@ -278,7 +278,12 @@ test('rejected rows are kept as long as the job that rejected them', async () =>
     return (await w.ended(t.tenant_id, job_id)).result
   }
   expect(await tidied()).toMatchObject({ rejects: 0 })
-  await t.write((tx) => tx.run('delete from app.job where tenant_id = $1 and job_id = $2', [t.tenant_id, job.job_id]))
+  await t.write((tx) =>
+    tx.run(`update app.job set finished_at = now() - interval '10 years' where tenant_id = $1 and job_id = $2`, [
+      t.tenant_id,
+      job.job_id,
+    ]),
+  )
   expect(await tidied()).toMatchObject({ rejects: 1 })
   expect(await rejectsOf(job)).toMatchObject({ items: [], faults: 1, truncated: true })
   expect((await bulkOf(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })

@@ -70,10 +70,9 @@ describe('batches', () => {
     await page.getByRole('button', { name: 'Resume' }).click()
     await state('succeeded').waitFor()
     const bars = page.getByRole('list', { name: 'Items by result' })
-    expect((await bars.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\s*\n\s*/)[0])).toEqual([
-      'hit',
-      'no hit',
-    ])
+    const results = async () =>
+      (await bars.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\s*\n\s*/)[0])
+    await expect.poll(results).toEqual(['hit', 'no hit'])
     expect(seen).toEqual(clean)
     await close()
   })

@@ -75,9 +75,9 @@ describe('the editor', () => {
     await chooser.getByRole('option', { name: /^high/ }).click()
     await shot(page, 'decisions-editor-value')
     await chooser.getByRole('button', { name: 'Take it from there' }).click()
-    expect(await factor.getByLabel('Score when it is on it', { exact: true }).inputValue()).toBe(
-      'risk-levels > high > score_bps',
-    )
+    await expect
+      .poll(() => factor.getByLabel('Score when it is on it', { exact: true }).inputValue())
+      .toBe('risk-levels > high > score_bps')
     await factor.getByText('As JSON').click()
     expect(JSON.parse(await factor.getByRole('textbox').inputValue())).toMatchObject({
       form: 'presence',

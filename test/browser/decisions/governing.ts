@@ -21,7 +21,9 @@ describe('what is in force', () => {
     await later.getByRole('button', { name: 'Cancel it' }).click()
     await dialog.getByRole('button', { name: 'Cancel the activation' }).click()
     await later.waitFor({ state: 'detached' })
-    expect(await spans.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('Version 1 now')])
+    await expect
+      .poll(() => spans.getByRole('listitem').allInnerTexts())
+      .toEqual([expect.stringContaining('Version 1 now')])
     expect(seen).toEqual(clean)
     await close()
   })

@@ -43,7 +43,7 @@ describe('matrices', () => {
     await grid.getByRole('textbox', { name: 'Reason, row 1' }).fill('A small turnover.')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved; nothing is wrong with it').waitFor()
-    expect(await factor.getByText(/^For example/).count()).toBe(0)
+    await expect.poll(() => factor.getByText(/^For example/).count()).toBe(0)
     expect(seen).toEqual(clean)
     await close()
   })

@@ -34,7 +34,9 @@ describe('subjects', () => {
     await page.getByRole('button', { name: 'Take the file in' }).click()
     await heading(page, 'Upload: people.csv').waitFor()
     const counts = page.getByRole('status', { name: 'What came of the file' })
-    expect((await counts.innerText()).replaceAll(/\s+/g, ' ')).toBe('3 rows 2 made 0 changed 0 unchanged 1 rejected')
+    await expect
+      .poll(async () => (await counts.innerText()).replaceAll(/\s+/g, ' '))
+      .toBe('3 rows 2 made 0 changed 0 unchanged 1 rejected')
     const rejected = page.getByRole('table', { name: 'Rejected rows' })
     await rejected.getByText('/subject_type').waitFor()
     expect(await rejected.getByRole('row').nth(1).innerText()).toMatch(/row 2/)
