@@ -22,7 +22,7 @@ export function readRequestId(header: string | string[] | undefined): string {
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** Same trace, our own span. */
-function traceOut(header: string | string[] | undefined): string | undefined {
+export function traceOut(header: string | string[] | undefined): string | undefined {
   const match = typeof header === 'string' ? TRACEPARENT.exec(header) : null
   if (!match || /^0+$/.test(match[1] as string)) return undefined
   return `00-${match[1]}-${randomBytes(8).toString('hex')}-${match[3]}`
@@ -56,21 +56,17 @@ export function createCors(origins: readonly string[]): Cors {
   }
 }
 
-/** What every answer to a request carries, whatever the answer is. */
 export function createBaseHeaders(cors: Cors) {
-  return ({ id, headers }: FastifyRequest): Record<string, string> => {
-    const base: Record<string, string> = { ...securityHeaders, 'x-request-id': id }
-    const trace = traceOut(headers.traceparent)
-    if (trace) base['traceparent'] = trace
-    if (!cors.allows(headers.origin)) return base
-    return {
-      ...base,
-      'access-control-allow-origin': headers.origin as string,
+  return (origin: string | undefined, reply: FastifyReply): void => {
+    reply.headers(securityHeaders)
+    if (!cors.allows(origin)) return
+    reply.headers({
+      'access-control-allow-origin': origin as string,
       'access-control-expose-headers':
         'location, retry-after, etag, link, ratelimit, ratelimit-policy, x-request-id, idempotency-replayed',
       vary: 'origin',
       'cross-origin-resource-policy': 'cross-origin',
-    }
+    })
   }
 }
 

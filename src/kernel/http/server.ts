@@ -3,7 +3,7 @@
  * 400, 422, then the handler). Handlers never see Fastify; whatever goes wrong leaves as problem+json.
  */
 import type { AddressInfo } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { pointerTo, readJson } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
@@ -15,9 +15,8 @@ import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
 import { type Admission, type AdmissionDeps, createAdmission, expectAcceptable, expectRole } from './admission.ts'
-import { answer, etagsIn } from './answer.ts'
-import { createDispatch, type Inputs } from './dispatch.ts'
-import { answerRawSocket, type Cors, createBaseHeaders, readRequestId } from './envelope.ts'
+import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
+import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
@@ -46,9 +45,8 @@ interface Visit {
   tenant_id: string | undefined
   principal: string | undefined
   input: Admission | undefined
-  /** For whatever the answer will be. */
-  readonly base_headers: Record<string, string>
-  rate_headers: Record<string, string>
+  /** RateLimit headers, for whatever the answer will be. */
+  headers: Record<string, string>
   readonly abort: LateAbort
 }
 declare module 'fastify' {
@@ -129,7 +127,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     if (visit) visit.code = problem.code
     return reply
       .status(problem.status)
-      .headers({ ...visit?.base_headers, ...visit?.rate_headers, ...farewell(), ...problemHeaders(problem) })
+      .headers({ ...visit?.headers, ...farewell(), ...problemHeaders(problem) })
       .serializer((text: unknown) => text as string)
       .send(JSON.stringify(problemBody(problem, request.id)))
   }
@@ -138,7 +136,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   let fallback: Fallback = () => false
   app.setNotFoundHandler((request, reply) => (fallback(request, reply) ? reply : fail('not_found')))
 
-  function begin(request: FastifyRequest, reply: FastifyReply): Visit {
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
     const visit: Visit = {
       route: undefined,
       code: undefined,
@@ -146,23 +144,23 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       tenant_id: undefined,
       principal: undefined,
       input: undefined,
-      base_headers: baseHeaders(request),
-      rate_headers: {},
+      headers: {},
       abort: new LateAbort(),
     }
     request.visit = visit
     running.add(visit.abort)
+    baseHeaders(request.headers.origin, reply)
+    reply.header('x-request-id', request.id)
+    const trace = traceOut(request.headers.traceparent)
+    if (trace) reply.header('traceparent', trace)
     reply.raw.once('close', () => observe(request, reply, visit))
-    return visit
   }
 
   app.addHook('onRoute', ({ method, url }) => {
     for (const name of [method].flat()) mounted.push({ method: name, url })
   })
   app.addHook('onRequest', (request, reply, done) => {
-    const visit = begin(request, reply)
-    // Routes of the API put these on their answers themselves, all at once.
-    if (!(request.routeOptions.config as { is_api?: boolean } | undefined)?.is_api) reply.headers(visit.base_headers)
+    begin(request, reply)
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       fail('malformed_request', 'HTTP/1.1 needs a Host header.')
     }
@@ -181,7 +179,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     // The caller went away before the answer was complete.
-    const status = reply.raw.writableEnded ? reply.raw.statusCode : 499
+    const status = reply.raw.writableEnded ? reply.statusCode : 499
     const template = visit.route ? `/api${visit.route.path}` : 'unmatched'
     metrics.request(request.method, template, status, duration_ms / 1000)
     if (visit.tenant_id && visit.principal && visit.route) {
@@ -222,7 +220,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       const { tenant_id, principal } = admitted.actor
       visit.tenant_id = tenant_id
       visit.principal = principal
-      visit.rate_headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
+      visit.headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
       expectRole(route, admitted.actor)
       kernel.limits.enter(tenant_id, admitted.standing)
       visit.input = admitted
@@ -230,7 +228,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     app.route({
       method: route.method,
       url,
-      config: { is_api: true },
       onRequest: (request, _reply, done) => {
         // To the router `/users/` is `/users/:user_id` with nothing for the name; to everybody else it is no path of ours.
         if (hasParameters && Object.values(request.params as object).includes('')) fail('not_found')
@@ -249,7 +246,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
           }
           enter(visit, admitted)
         } else if (!route.unlimited) {
-          visit.rate_headers = kernel.limits.takeAnonymous(request.ip)
+          visit.headers = kernel.limits.takeAnonymous(request.ip)
         }
         expectAcceptable(request.headers.accept, mediaType)
         done()
@@ -261,8 +258,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         const outcome = visit.input
           ? await dispatch(route, visit.input.actor, inputs, key)
           : await dispatchPublic(route, inputs)
-        const { base_headers, rate_headers } = visit
-        return answer(route, request, reply, outcome, { ...base_headers, ...rate_headers, ...farewell() })
+        reply.headers(visit.headers).headers(farewell())
+        return send(route, request, reply, outcome)
       },
     })
   }
@@ -289,6 +286,42 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       await app.close().finally(() => clearInterval(sweep))
     },
   }
+}
+
+function send(route: Route, request: FastifyRequest, reply: FastifyReply, outcome: Outcome): FastifyReply {
+  reply.status(outcome.status).headers(outcome.headers)
+  if ('stream' in outcome) return reply.send(Readable.from(outcome.stream))
+  const etag = outcome.headers['etag']
+  if (route.method === 'GET' && etag !== undefined && matches(request.headers['if-none-match'], etag)) {
+    return reply.status(304).send()
+  }
+  if (outcome.body === undefined) return reply.send()
+  const next = route.method === 'GET' && route.query ? nextLink(request, outcome.body) : undefined
+  if (next) reply.header('link', next)
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((text: unknown) => text as string)
+    .send(outcome.body)
+}
+
+const CURSOR_TAIL = /"next_cursor":"([A-Za-z0-9_.~-]+)"\}$/
+
+function nextLink(request: FastifyRequest, body: string): string | undefined {
+  const cursor = CURSOR_TAIL.exec(body.slice(-1200))?.[1]
+  if (cursor === undefined) return undefined
+  const url = new URL(request.url, 'http://any')
+  url.searchParams.set('cursor', cursor)
+  return `<${url.pathname}${url.search}>; rel="next"`
+}
+
+const etagsIn = (header: string): readonly string[] | '*' =>
+  header.trim() === '*' ? '*' : header.split(',').map((part) => part.trim())
+
+/** If-None-Match compares weakly: W/ makes no difference. If-Match compares strongly, so there it does. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  const given = etagsIn(header)
+  return given === '*' || given.some((tag) => tag.replace(/^W\//, '') === etag)
 }
 
 /** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
