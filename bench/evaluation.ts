@@ -21,7 +21,7 @@ export const evaluationOrder = JSON.stringify({
 
 /** Beside the product's tables and without any wall: one key, one text. */
 export const bareDocuments = `
-  create schema bench;
+  create schema if not exists bench;
   create table bench.document (tenant_id uuid, document_id uuid, document text, primary key (tenant_id, document_id));
   grant usage on schema bench to app;
   grant select, insert on bench.document to app`

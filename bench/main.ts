@@ -375,15 +375,19 @@ try {
     for (const row of round % 2 === 0 ? rows : rows.toReversed()) await measure(row, WARMUP_MS, true)
   }
   for (const child of children) await child.stop()
-  const text = [
-    ...(all.length > 0 ? [figures(all), ratios(wantedRatios(all))] : []),
-    ...(wants('jobs') ? [await measureJobs(databases)] : []),
-    ...(wants('registry') ? [await measureRegistryRows(databases)] : []),
-    ...(wants('decision') ? [comparisonTable('decision', 'rows', await measureDecisions(), plain)] : []),
-    ...(wants('batch') ? [comparisonTable('batch', 'items', await measureBatchRows(databases), plain)] : []),
-  ].join('\n\n')
-  process.stdout.write(`${text}\n`)
-  if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${text}\n`)
+  const tables: string[] = []
+  // Shown as they are made: should a later part fail, nothing of the earlier ones is lost.
+  const add = (table: string) => {
+    tables.push(table)
+    process.stdout.write(`${table}\n\n`)
+  }
+  if (all.length > 0) add(figures(all))
+  if (all.length > 0) add(ratios(wantedRatios(all)))
+  if (wants('jobs')) add(await measureJobs(databases))
+  if (wants('registry')) add(await measureRegistryRows(databases))
+  if (wants('decision')) add(comparisonTable('decision', 'rows', await measureDecisions(), plain))
+  if (wants('batch')) add(comparisonTable('batch', 'items', await measureBatchRows(databases), plain))
+  if (!chosen) fs.writeFileSync(path.join(projectRoot, given.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)
 } finally {
   for (const child of children) await child.stop()
   await databases.stop()

@@ -72,13 +72,15 @@ export async function measureRegistry(
     wait_ms: 5000,
   })
   const plain = new pg.Client(databases.walled('app'))
+  // Ended by the database when a failure elsewhere stops it: that failure is the one to be told.
+  plain.on('error', () => {})
   await plain.connect()
   const scope = { tenant_id, actor: 'operator:bench' }
   const comparisons: Comparison[] = []
   const lists: MeasuredList[] = []
   try {
     await databases.administer(`
-      create schema bench;
+      create schema if not exists bench;
       grant usage on schema bench to app;
       create table ${PLAIN} (like app.dataset_entry including defaults);
       alter table ${PLAIN} add primary key (tenant_id, dataset_id, key, v_from);
