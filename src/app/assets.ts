@@ -13,6 +13,9 @@ const consolePolicy = (token_origins: readonly string[]): string =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   `connect-src ${["'self'", ...token_origins].join(' ')}; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
+/** Named in the README: whoever tries it from a shell, taking anything, should find it too. */
+const DOCUMENTED_PAGE = '/api-docs'
+
 export async function installAssets(
   app: FastifyInstance,
   project_root: string,
@@ -52,10 +55,9 @@ export async function installAssets(
     },
   })
   return (request, reply) => {
-    const isPage =
-      request.method === 'GET' &&
-      !request.url.startsWith('/api/') &&
-      (request.headers.accept ?? '').includes('text/html')
+    const { method, url, headers } = request
+    const asksForPage = (headers.accept ?? '').includes('text/html') || url === DOCUMENTED_PAGE
+    const isPage = method === 'GET' && !url.startsWith('/api/') && asksForPage
     if (isPage) void reply.sendFile('index.html')
     return isPage
   }

@@ -90,6 +90,13 @@ async function send(page: Page, docs: FrameLocator) {
 }
 const ownField = (docs: FrameLocator) => docs.getByPlaceholder('Token').filter({ visible: true }).first()
 
+inBrowser('the page is found by whoever takes anything; other paths say that they are none', async () => {
+  const reply = await fetch(`${base}/api-docs`, { headers: { accept: '*/*' } })
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  const other = await fetch(`${base}/api-doc`, { headers: { accept: '*/*' } })
+  expect([other.status, other.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+})
+
 inBrowser.each([
   ['light', wide, 'home-light'],
   ['dark', wide, 'home-dark'],
