@@ -371,7 +371,9 @@ describe('a shared matrix', () => {
     expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
     expect((await call(`POST ${path}/pin`, { version: 9, reason: 'none' })).json.code).toBe('not_found')
     const own = await newMatrix(reading(await newList()))
-    expect((await call(`POST /risk-matrices/${own}/pin`, { version: 1, reason: 'own' })).json.code).toBe('not_found')
+    expect((await call(`POST /risk-matrices/${own}/pin`, { version: 1, reason: 'own' })).json.code).toBe(
+      'transition_not_allowed',
+    )
   })
 
   test('is not pinned to a version that does not hold, nor followed again where the shared one does not', async () => {

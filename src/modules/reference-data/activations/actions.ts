@@ -197,7 +197,11 @@ export async function pin(
   family: Family = 'list',
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
-  const shared = found(await findSharedDataset(tx, request.list_key, family))
+  const shared = await findSharedDataset(tx, request.list_key, family)
+  if (!shared) {
+    found(await findDataset(tx, request.list_key, family))
+    return fail('transition_not_allowed', `${request.list_key} is this tenant's own: put the version in force instead.`)
+  }
   await expectVersionFree(tx, shared, request.version)
   const from_ms = request.effective_from === undefined ? Date.now() : Date.parse(request.effective_from)
   const until_ms = request.expires_at ? Date.parse(request.expires_at) : Number.POSITIVE_INFINITY
