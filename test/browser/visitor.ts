@@ -66,6 +66,9 @@ export async function settled(page: Page): Promise<void> {
   await main.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
 }
 
+/** By how much the page is wider than the screen. Asked until it is 0: a page follows a new width when it is drawn the next time. */
+export const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
 export async function shot(page: Page, name: string): Promise<void> {
   fs.mkdirSync(out, { recursive: true })
   await page.screenshot({ path: path.join(out, `${name}.png`) })

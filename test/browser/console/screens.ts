@@ -1,7 +1,7 @@
 /** Without a mouse, on wide and narrow screens, light and dark. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { phone, settled, shot, wide } from '../visitor.ts'
+import { overflow, phone, settled, shot, wide } from '../visitor.ts'
 import { areas, at, base, clean, heading, inBrowser, tara, tenant_id, vera, w, withoutFounder } from './stage.ts'
 
 describe('without a mouse', () => {
@@ -65,7 +65,7 @@ describe('on any screen', () => {
       await page.goto(`${base}${place}`)
       await settled(page)
       expect(await page.getByRole('banner').count()).toBe(1)
-      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+      await expect.poll(() => overflow(page), { message: place }).toBe(0)
       const name =
         place
           .replaceAll(/[0-9a-f-]{36}/g, 'one')

@@ -1,6 +1,6 @@
 /** The pages of decisions on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { phone, settled, shot, wide } from '../visitor.ts'
+import { overflow, phone, settled, shot, wide } from '../visitor.ts'
 import { ada, at, base, clara, clean, evaluation_id, inBrowser, MATRIX, petra, w } from './stage.ts'
 
 /** Controls that a screen reader could only call by their kind. */
@@ -42,7 +42,7 @@ describe('on any screen', () => {
         await page.setViewportSize(viewport)
         await page.emulateMedia({ colorScheme })
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+        await expect.poll(() => overflow(page), { message: place }).toBe(0)
         await shot(page, `decisions-page-${name}-${viewport.width}`)
       }
     }

@@ -1,7 +1,6 @@
 /** Forms of the registry: settings of a list, types with faults at their place, a file on its way, guards overridden later. */
-import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { phone, shot } from '../visitor.ts'
+import { overflow, phone, shot } from '../visitor.ts'
 import { at, choose, clara, clean, heading, inBrowser, lines, petra, rated, w } from './stage.ts'
 
 const register = async (list_key: string, more: object = {}): Promise<void> => {
@@ -9,7 +8,6 @@ const register = async (list_key: string, more: object = {}): Promise<void> => {
   const { status } = await w.call('POST /reference-data/datasets', { token: petra, body })
   expect(status).toBe(201)
 }
-const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
 describe('the settings of a list', () => {
   inBrowser('are changed, kept from being overwritten, and end with its archive', async () => {
@@ -53,7 +51,7 @@ describe('the settings of a list', () => {
     await again.getByRole('button', { name: 'Reload' }).click()
     await expect.poll(() => again.getByLabel('Owner').inputValue()).toBe('Somebody else')
     await page.setViewportSize(phone)
-    expect(await overflow(page)).toBe(0)
+    await expect.poll(() => overflow(page)).toBe(0)
     await shot(page, 'registry-settings-390')
     await page.keyboard.press('Escape')
 
@@ -91,7 +89,7 @@ describe('a type', () => {
     await expect.poll(selected).toBe('"strong"')
     await page.keyboard.type('"string"')
     await page.setViewportSize(phone)
-    expect(await overflow(page)).toBe(0)
+    await expect.poll(() => overflow(page)).toBe(0)
     await shot(page, 'registry-type-form-390')
     await page.getByRole('button', { name: 'Define the type' }).click()
     await heading(page, 'Own rating').waitFor()

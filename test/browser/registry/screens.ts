@@ -1,6 +1,6 @@
 /** The registry's pages on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { phone, settled, shot, wide } from '../visitor.ts'
+import { overflow, phone, settled, shot, wide } from '../visitor.ts'
 import { at, base, clara, clean, inBrowser } from './stage.ts'
 
 describe('on any screen', () => {
@@ -22,7 +22,7 @@ describe('on any screen', () => {
         await page.setViewportSize(viewport)
         await page.emulateMedia({ colorScheme })
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), place).toBe(0)
+        await expect.poll(() => overflow(page), { message: place }).toBe(0)
         await shot(page, `registry-page-${name}-${viewport.width}`)
       }
     }
