@@ -1,7 +1,7 @@
 /** SQL of decisions: kept once, never changed, found by subject, definition, band and time. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Position } from '../../kernel/page.ts'
-import type { EvaluationRow } from './records/rules.ts'
+import { type EvaluationRow, recordedColumns } from './records/rules.ts'
 
 /** With its document, and with the receipt as it is stored beside it; NULLs where the receipt is gone. */
 export type WholeRow = EvaluationRow & {
@@ -12,8 +12,8 @@ export type WholeRow = EvaluationRow & {
   readonly receipt_known_at: string | null
 }
 
-const columns = `evaluation_id, family, definition_key, definition_version, subject_id, valid_at, receipt_id, receipt_hash, engine,
-  band, score_bps, hit, reason_codes, required_actions, document_hash, decided_at, created_by, mac`
+const stored = [...recordedColumns, 'mac'] as const
+const columns = stored.join(', ')
 
 /** Named by their table, where another with columns of the same names stands beside it. */
 const ofEvaluation = columns.replaceAll(/\w+/g, 'e.$&')
@@ -23,28 +23,7 @@ export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document
   tx.defer(
     `insert into app.evaluation (tenant_id, document, ${columns})
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text[], $16::text[], $17, $18, $19, $20)`,
-    [
-      tx.tenant_id,
-      row.document,
-      row.evaluation_id,
-      row.family,
-      row.definition_key,
-      row.definition_version,
-      row.subject_id,
-      row.valid_at,
-      row.receipt_id,
-      row.receipt_hash,
-      row.engine,
-      row.band,
-      row.score_bps,
-      row.hit,
-      row.reason_codes,
-      row.required_actions,
-      row.document_hash,
-      row.decided_at,
-      row.created_by,
-      row.mac,
-    ],
+    [tx.tenant_id, row.document, ...stored.map((column) => row[column])],
   )
 
 export const findEvaluation = (tx: Tx, evaluation_id: string) =>

@@ -8,7 +8,16 @@ import type { Pinned } from '../../reference-data/index.ts'
 import { deferEvaluation, findEvaluation, type WholeRow } from '../queries.ts'
 import { contradictions, type EvaluationRow, recordText } from './rules.ts'
 
-const PURPOSE = 'evaluation-record'
+/** Of each kernel, the current one first: deriving them costs more than using one. */
+const keys = new WeakMap<Kernel, readonly Buffer[]>()
+function keysOf(kernel: Kernel): readonly Buffer[] {
+  let derived = keys.get(kernel)
+  if (!derived) {
+    derived = kernel.keyring.deriveEach('evaluation-record')
+    keys.set(kernel, derived)
+  }
+  return derived
+}
 const macWith = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
 export function keepEvaluation(
@@ -16,16 +25,15 @@ export function keepEvaluation(
   tx: Tx,
   row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
 ): void {
-  const mac = macWith(kernel.keyring.derive(PURPOSE), recordText(tx.tenant_id, row))
+  const mac = macWith(keysOf(kernel)[0] as Buffer, recordText(tx.tenant_id, row))
   deferEvaluation(tx, { ...row, mac })
 }
 
-/** Tells whether a row is as this service wrote it; the keys are derived once for many rows. */
+/** Tells whether a row is as this service wrote it, also before its master key was rotated. */
 export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: EvaluationRow) => boolean {
-  const keys = kernel.keyring.deriveEach(PURPOSE)
   return (row) => {
     const text = recordText(tenant_id, row)
-    return keys.some((key) => macWith(key, text) === row.mac)
+    return keysOf(kernel).some((key) => macWith(key, text) === row.mac)
   }
 }
 

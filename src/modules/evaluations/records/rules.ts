@@ -26,29 +26,30 @@ export interface EvaluationRow {
   readonly mac: string
 }
 
-/** Everything the row says; the document is part of it by its hash. A fixed order, so that the text is always the same. */
+/** Everything the row says; the document is part of it by its hash. Codes were made in this order: it is never changed. */
+export const recordedColumns = [
+  'evaluation_id',
+  'family',
+  'definition_key',
+  'definition_version',
+  'subject_id',
+  'valid_at',
+  'receipt_id',
+  'receipt_hash',
+  'engine',
+  'band',
+  'score_bps',
+  'hit',
+  'reason_codes',
+  'required_actions',
+  'document_hash',
+  'decided_at',
+  'created_by',
+] as const satisfies readonly (keyof EvaluationRow)[]
+
+/** What the row's code is made over. */
 export const recordText = (tenant_id: string, row: Omit<EvaluationRow, 'mac'>): string =>
-  JSON.stringify([
-    'probity-evaluation',
-    tenant_id,
-    row.evaluation_id,
-    row.family,
-    row.definition_key,
-    row.definition_version,
-    row.subject_id,
-    row.valid_at,
-    row.receipt_id,
-    row.receipt_hash,
-    row.engine,
-    row.band,
-    row.score_bps,
-    row.hit,
-    row.reason_codes,
-    row.required_actions,
-    row.document_hash,
-    row.decided_at,
-    row.created_by,
-  ])
+  JSON.stringify(['probity-evaluation', tenant_id, ...recordedColumns.map((column) => row[column])])
 
 /** The columns that repeat what the document says. */
 export const columnsOf = ({ family, key, version, engine, outcome }: DecisionContent) => ({
