@@ -1,16 +1,19 @@
 /** How many small jobs a second one process works off, and how long jobs stand still when their worker is killed. */
 import { once } from 'node:events'
 import { startChild } from './child.ts'
+import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'
 import type { JobEvent, JobsOrder } from './jobs.ts'
 import { median } from './median.ts'
+import { plain } from './table.ts'
 
 const SLOTS = 4
+const JOBS = 1500
 const LONG_JOBS = 4
 
 type Order = Omit<JobsOrder, 'slots' | 'small' | 'long'>
 
 /** Counted between the first and the last start of a body, with more jobs queued behind neither. */
-export async function measureThroughput(script: string, order: Order, count: number): Promise<number> {
+async function measureThroughput(script: string, order: Order, count: number): Promise<number> {
   let started = 0
   let first_ms = 0
   let finish: (per_second: number) => void
@@ -29,14 +32,14 @@ export async function measureThroughput(script: string, order: Order, count: num
   return per_second
 }
 
-export interface Recovery {
+interface Recovery {
   readonly median_s: number
   readonly longest_s: number
   readonly jobs: number
 }
 
 /** From `kill -9` of the worker to the next start of the body, in another worker that was there before. */
-export async function measureRecovery(script: string, order: Order): Promise<Recovery> {
+async function measureRecovery(script: string, order: Order): Promise<Recovery> {
   const running = new Set<string>()
   const again_s: number[] = []
   let killed_ms = 0
@@ -71,4 +74,28 @@ export async function measureRecovery(script: string, order: Order): Promise<Rec
   await recovered
   await survivor.stop()
   return { median_s: median(again_s), longest_s: Math.max(...again_s), jobs: again_s.length }
+}
+
+export async function measureJobs(
+  databases: BenchDatabases,
+  script: string,
+  tenant_ids: readonly string[],
+  say: (text: string) => void,
+): Promise<string> {
+  const connections = { app: databases.walled('app'), worker: databases.walled('worker') }
+  const order: Order = { ...connections, master_key_hex: MASTER_KEY_HEX, tenant_ids }
+  const rates: number[] = []
+  for (let round = 0; round < 3; round++) rates.push(await measureThroughput(script, order, JOBS))
+  say('killing a worker')
+  const recovery = await measureRecovery(script, order)
+  return plain(
+    ['jobs', 'measured'],
+    [
+      [`small jobs a second, one process with ${SLOTS} slots, ${JOBS} queued`, median(rates).toFixed(0)],
+      [
+        `seconds from kill -9 of the worker until its ${recovery.jobs} jobs ran again: median, longest`,
+        `${recovery.median_s.toFixed(1)}, ${recovery.longest_s.toFixed(1)}`,
+      ],
+    ],
+  )
 }

@@ -14,7 +14,7 @@ import { type Child, startChild } from './child.ts'
 import { type BenchDatabases, MASTER_KEY_HEX, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
 import { bareDocuments, evaluationOrder, sampleDocument } from './evaluation.ts'
-import { measureRecovery, measureThroughput } from './job-measures.ts'
+import { measureJobs } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
 import { comparedNode, postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
@@ -41,7 +41,6 @@ const duration_ms = Number(given.seconds) * 1000
 const connections = Number(given.connections)
 const WARMUP_MS = 500
 const FIRST_WARMUP_MS = 3000
-const JOBS = 1500
 
 const projectRoot = process.cwd()
 const script = (name: string) => path.join(import.meta.dirname, `${name}.mjs`)
@@ -264,29 +263,6 @@ function wantedRatios(rows: readonly Row[]): Ratio[] {
   ]
 }
 
-async function measureJobs(databases: BenchDatabases): Promise<string> {
-  const order = {
-    app: databases.walled('app'),
-    worker: databases.walled('worker'),
-    master_key_hex: MASTER_KEY_HEX,
-    tenant_ids: callers.map((caller) => caller.tenant_id),
-  }
-  const rates: number[] = []
-  for (let round = 0; round < 3; round++) rates.push(await measureThroughput(script('jobs'), order, JOBS))
-  say('killing a worker')
-  const recovery = await measureRecovery(script('jobs'), order)
-  return plain(
-    ['jobs', 'measured'],
-    [
-      [`small jobs a second, one process with 4 slots, ${JOBS} queued`, median(rates).toFixed(0)],
-      [
-        `seconds from kill -9 of the worker until its ${recovery.jobs} jobs ran again: median, longest`,
-        `${recovery.median_s.toFixed(1)}, ${recovery.longest_s.toFixed(1)}`,
-      ],
-    ],
-  )
-}
-
 /** Parts that need none of the servers above. */
 const OWN_PARTS = ['registry', 'jobs', 'decision', 'batch']
 const REGISTRY_ROUNDS = 3
@@ -383,7 +359,10 @@ try {
   }
   if (all.length > 0) add(figures(all))
   if (all.length > 0) add(ratios(wantedRatios(all)))
-  if (wants('jobs')) add(await measureJobs(databases))
+  if (wants('jobs')) {
+    const tenant_ids = callers.map((caller) => caller.tenant_id)
+    add(await measureJobs(databases, script('jobs'), tenant_ids, say))
+  }
   if (wants('registry')) add(await measureRegistryRows(databases))
   if (wants('decision')) add(comparisonTable('decision', 'rows', await measureDecisions(), plain))
   if (wants('batch')) add(comparisonTable('batch', 'items', await measureBatchRows(databases), plain))

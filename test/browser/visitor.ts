@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { projectRoot } from '../support/database.ts'
 
 export const wide = { width: 1280, height: 800 }
@@ -72,4 +73,18 @@ export const overflow = (page: Page) => page.evaluate('document.documentElement.
 export async function shot(page: Page, name: string): Promise<void> {
   fs.mkdirSync(out, { recursive: true })
   await page.screenshot({ path: path.join(out, `${name}.png`) })
+}
+
+/** Wide and light, then narrow and dark: the page fits either. */
+export async function expectFits(page: Page, name: string): Promise<void> {
+  for (const [viewport, colorScheme] of [
+    [wide, 'light'],
+    [phone, 'dark'],
+  ] as const) {
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+    await expect.poll(() => overflow(page), { message: name }).toBe(0)
+    await shot(page, `${name}-${viewport.width}`)
+  }
 }

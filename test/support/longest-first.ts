@@ -2,6 +2,7 @@
  * The order in which test files start: the longest first, so that no worker is left alone with one at the end. A fresh copy of
  * the project has no figures of earlier runs to go by, and the size of a file tells little.
  */
+import fs from 'node:fs'
 import path from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -31,6 +32,9 @@ export class LongestFirst extends BaseSequencer {
     const place = ({ moduleId }: TestSpecification): number => {
       const found = longest.indexOf(path.relative(this.ctx.config.root, moduleId).replaceAll(path.sep, '/'))
       return found === -1 ? longest.length : found
+    }
+    for (const file of longest) {
+      if (!fs.existsSync(path.join(this.ctx.config.root, file))) throw new Error(`${file} is no test file any more`)
     }
     const others = await super.sort(files)
     return others.sort((a, b) => place(a) - place(b))

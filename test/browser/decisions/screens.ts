@@ -1,6 +1,6 @@
 /** The pages of decisions on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { overflow, phone, settled, shot, wide } from '../visitor.ts'
+import { expectFits, settled } from '../visitor.ts'
 import { ada, at, base, clara, clean, evaluation_id, inBrowser, MATRIX, petra, w } from './stage.ts'
 
 /** Controls that a screen reader could only call by their kind. */
@@ -35,16 +35,7 @@ describe('on any screen', () => {
       await page.goto(`${base}${place}`)
       await settled(page)
       expect(await page.evaluate(NAMELESS), place).toEqual([])
-      for (const [viewport, colorScheme] of [
-        [wide, 'light'],
-        [phone, 'dark'],
-      ] as const) {
-        await page.setViewportSize(viewport)
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        await expect.poll(() => overflow(page), { message: place }).toBe(0)
-        await shot(page, `decisions-page-${name}-${viewport.width}`)
-      }
+      await expectFits(page, `decisions-page-${name}`)
     }
     expect(seen).toEqual(clean)
     await close()

@@ -1,6 +1,6 @@
 /** The registry's pages on wide and narrow screens, light and dark. */
 import { describe, expect } from 'vitest'
-import { overflow, phone, settled, shot, wide } from '../visitor.ts'
+import { expectFits, settled } from '../visitor.ts'
 import { at, base, clara, clean, inBrowser } from './stage.ts'
 
 describe('on any screen', () => {
@@ -15,16 +15,7 @@ describe('on any screen', () => {
     for (const [name, place] of Object.entries(places)) {
       await page.goto(`${base}${place}`)
       await settled(page)
-      for (const [viewport, colorScheme] of [
-        [wide, 'light'],
-        [phone, 'dark'],
-      ] as const) {
-        await page.setViewportSize(viewport)
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-        await expect.poll(() => overflow(page), { message: place }).toBe(0)
-        await shot(page, `registry-page-${name}-${viewport.width}`)
-      }
+      await expectFits(page, `registry-page-${name}`)
     }
     expect(seen).toEqual(clean)
     await close()

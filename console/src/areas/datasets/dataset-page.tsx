@@ -1,14 +1,14 @@
 /** One list: what is in force and why, and behind tabs its versions, entries, activations, overlay and proofs. */
-import { Badge, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { useMay } from '../../session/queries.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
-import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { useFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
-import { ListSkeleton } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { PartTabs } from '../../ui/part-tabs.tsx'
 import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
 import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
@@ -40,7 +40,6 @@ export default function DatasetPage() {
   const { data: dataset } = useSuspenseQuery(datasetQuery(list_key))
   const isShared = dataset.origin === 'shared'
   const tab = useFilter('tab', tabs) ?? 'versions'
-  const set = useSetFilter()
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
     versions: <VersionsTab dataset={dataset} />,
     entries: <EntriesTab dataset={dataset} />,
@@ -70,20 +69,13 @@ export default function DatasetPage() {
       actions={<Actions dataset={dataset} />}
     >
       <InForce dataset={dataset} />
-      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
-        <Tabs.List aria-label={`Parts of ${dataset.title}`} className="tabs">
-          {tabs
-            .filter((one) => one !== 'overlay' || isShared)
-            .map((one) => (
-              <Tabs.Tab key={one} value={one}>
-                {names[one]}
-              </Tabs.Tab>
-            ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
-          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
-        </Tabs.Panel>
-      </Tabs>
+      <PartTabs
+        label={`Parts of ${dataset.title}`}
+        offered={tabs.filter((one) => one !== 'overlay' || isShared)}
+        names={names}
+        open={tab}
+        panels={panels}
+      />
     </Page>
   )
 }

@@ -1,7 +1,7 @@
 /** What changed between two versions: how much at a glance, then every entry with its fields side by side. */
-import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
 import { kinds } from '../../ui/difference-counts.tsx'
@@ -12,7 +12,8 @@ import { Page } from '../../ui/page.tsx'
 import { Nothing } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { titleOf } from '../../ui/type-words.ts'
-import { versionChoices, versionName } from '../../ui/version-names.ts'
+import { versionName } from '../../ui/version-names.ts'
+import { type Range, VersionRange } from '../../ui/version-range.tsx'
 import { plural } from '../../ui/words.ts'
 import { DiffEntry, type DifferenceItem } from './diff-entry.tsx'
 import { DiffIndex } from './diff-index.tsx'
@@ -45,7 +46,7 @@ export default function DiffPage() {
       title="What changed"
       trail={trail}
       about={from === to ? 'Choose two versions.' : `${dataset.title}, from ${named(from)} to ${named(to)}`}
-      actions={<Range dataset={dataset} from={from} to={to} />}
+      actions={<VersionRange versions={dataset.versions} from={from} to={to} />}
     >
       {from === to ? (
         <Nothing>Twice the same version: nothing differs.</Nothing>
@@ -57,45 +58,15 @@ export default function DiffPage() {
 }
 
 /** The two versions of the address; the newest against the one before it unless told. */
-function useRange(dataset: Dataset): { from: number; to: number } {
+function useRange(dataset: Dataset): Range {
   const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
   const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
   const to = number(search.to, Math.max(1, dataset.head_version))
   return { from: number(search.from, Math.max(1, to - 1)), to }
 }
 
-interface RangeProps {
+interface RangeProps extends Range {
   readonly dataset: Dataset
-  readonly from: number
-  readonly to: number
-}
-
-function Range({ dataset, from, to }: RangeProps) {
-  const navigate = useNavigate()
-  const go = (range: { from: number; to: number }) =>
-    navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...range }), replace: true })
-  const choose = (label: string, side: 'from' | 'to', chosen: number) => (
-    <Select
-      size="xs"
-      w={190}
-      aria-label={label}
-      allowDeselect={false}
-      value={String(chosen)}
-      data={versionChoices(dataset.versions)}
-      onChange={(version) => go({ from, to, [side]: Number(version) })}
-    />
-  )
-  return (
-    <Group gap={6}>
-      {choose('From version', 'from', from)}
-      <Tooltip label="Swap direction">
-        <ActionIcon variant="default" aria-label="Swap direction" onClick={() => go({ from: to, to: from })}>
-          ⇄
-        </ActionIcon>
-      </Tooltip>
-      {choose('To version', 'to', to)}
-    </Group>
-  )
 }
 
 function Difference({ dataset, from, to }: RangeProps) {

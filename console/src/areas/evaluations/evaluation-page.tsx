@@ -1,9 +1,9 @@
 /** One decision: what it was, why, what it stood on, and everything that can be asked of it afterwards. */
-import { Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
+import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { useChange } from '../../ui/change.ts'
@@ -13,10 +13,10 @@ import { kindOf, textQuery } from '../../ui/decision/kind.ts'
 import { definitionIn } from '../../ui/decision/model.ts'
 import { ResultMark } from '../../ui/decision/outcome.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
-import { useFilter, useSetFilter } from '../../ui/filters.tsx'
+import { useFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
-import { ListSkeleton } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
+import { PartTabs } from '../../ui/part-tabs.tsx'
 import { PlainTable } from '../../ui/plain-table.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
@@ -70,7 +70,6 @@ const Trail = () => (
 function Decided({ one }: { readonly one: Evaluation }) {
   const may = useMay()
   const tab = useFilter('tab', tabs) ?? 'why'
-  const set = useSetFilter()
   const kind = kindOf(one.family)
   const { data: text } = useQuery({
     ...textQuery(kind, one.definition.key, one.definition.version),
@@ -105,18 +104,7 @@ function Decided({ one }: { readonly one: Evaluation }) {
           <SubjectLine one={one} />
         </Section>
       </Stack>
-      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
-        <Tabs.List aria-label="Parts of the decision" className="tabs">
-          {offered.map((name) => (
-            <Tabs.Tab key={name} value={name}>
-              {names[name]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
-          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
-        </Tabs.Panel>
-      </Tabs>
+      <PartTabs label="Parts of the decision" offered={offered} names={names} open={tab} panels={panels} />
     </Page>
   )
 }

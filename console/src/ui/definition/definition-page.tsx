@@ -1,8 +1,8 @@
 /** One matrix or rule: what is in force, whether that still holds, and behind tabs how it reads, its versions, cases and trials. */
-import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { useChange } from '../change.ts'
@@ -19,10 +19,10 @@ import {
   textQuery,
 } from '../decision/kind.ts'
 import { definitionIn } from '../decision/model.ts'
-import { useFilter, useSetFilter } from '../filters.tsx'
+import { useFilter } from '../filters.tsx'
 import { ButtonLink, PageLink } from '../link.tsx'
-import { ListSkeleton } from '../list.tsx'
 import { Page } from '../page.tsx'
+import { PartTabs } from '../part-tabs.tsx'
 import { Nothing } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchButton } from '../search-link.tsx'
@@ -67,7 +67,6 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
   const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
   const may = useMay()
   const tab = useFilter('tab', tabs) ?? 'reading'
-  const set = useSetFilter()
   const version = useVersion(of)
   const parts = { kind, definition_key, of, version }
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
@@ -103,18 +102,7 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
         <Findings findings={of.attention} title="What no longer holds of the version in force" />
         <InForce {...parts} />
       </Stack>
-      <Tabs value={tab} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
-        <Tabs.List aria-label={`Parts of ${of.title}`} className="tabs">
-          {offered.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {names[one]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
-          <Suspense fallback={<ListSkeleton />}>{panels[tab]}</Suspense>
-        </Tabs.Panel>
-      </Tabs>
+      <PartTabs label={`Parts of ${of.title}`} offered={offered} names={names} open={tab} panels={panels} />
     </Page>
   )
 }

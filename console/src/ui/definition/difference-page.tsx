@@ -1,8 +1,8 @@
 /** What changed between two versions of a definition, part by part and field by field. */
 import '../registry.css'
-import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { Changes } from '../decision/changes.tsx'
 import { type DefinitionView, definitionQuery, differenceQuery, type Kind } from '../decision/kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
@@ -10,12 +10,8 @@ import { EntryValue } from '../entry-value.tsx'
 import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
 import { Nothing } from '../plain-table.tsx'
+import { type Range, VersionRange } from '../version-range.tsx'
 import { partWords } from './part-words.ts'
-
-interface Range {
-  readonly from: number
-  readonly to: number
-}
 
 /** The two versions of the address; the newest against the one before it unless told. */
 function useRange(of: DefinitionView): Range {
@@ -44,7 +40,7 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
           </PageLink>
         </>
       }
-      actions={<Choose of={of} from={from} to={to} />}
+      actions={<VersionRange versions={of.versions} from={from} to={to} />}
     >
       {from === to ? (
         <Nothing>Twice the same version: nothing differs.</Nothing>
@@ -52,37 +48,6 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
         <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
       )}
     </Page>
-  )
-}
-
-function Choose({ of, from, to }: Range & { readonly of: DefinitionView }) {
-  const navigate = useNavigate()
-  const go = (range: Range) => navigate({ to: '.', search: range as never, replace: true })
-  const data = of.versions.map(({ version, label }) => ({
-    value: String(version),
-    label: label ? `Version ${version} (${label})` : `Version ${version}`,
-  }))
-  const choose = (label: string, side: 'from' | 'to', chosen: number) => (
-    <Select
-      size="xs"
-      w={190}
-      aria-label={label}
-      allowDeselect={false}
-      value={String(chosen)}
-      data={data}
-      onChange={(version) => go({ from, to, [side]: Number(version) })}
-    />
-  )
-  return (
-    <Group gap={6}>
-      {choose('From version', 'from', from)}
-      <Tooltip label="Swap direction">
-        <ActionIcon variant="default" aria-label="Swap direction" onClick={() => go({ from: to, to: from })}>
-          ⇄
-        </ActionIcon>
-      </Tooltip>
-      {choose('To version', 'to', to)}
-    </Group>
   )
 }
 
