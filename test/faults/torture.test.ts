@@ -44,20 +44,13 @@ function places(calls: number): number[] {
   return all.filter((n) => n <= 3 || n > calls - 3 || n % Math.floor(calls / 4) === 0)
 }
 
-/** Younger than this, the process asks nothing about the tenant; its tokens it has met in the rehearsal. */
-const STANDING_MS = 1000
-let standing_ms = Number.NEGATIVE_INFINITY
+/** As these a process asks whether token and tenant are still good: no part of the request, and tested elsewhere. */
+const ADMISSION = ['operator:standing', 'operator:issuer']
 
-/** The process knows token and tenant already, so that only the operation itself calls the database. */
+/** Of a tenant's operation only its own calls fail. */
 async function send(route: Route, example: Example, fault?: Fault, at?: number, key?: string): Promise<Reply> {
   const token = await tenant.token(undefined, example.principal ?? tenant.caller)
-  const { standings } = shaky.runtime.kernel
-  if (performance.now() - standing_ms > STANDING_MS) {
-    standings.forget(tenant.tenant_id)
-    standing_ms = performance.now()
-  }
-  await standings.get(tenant.tenant_id)
-  shaky.plan.arm(fault, at)
+  shaky.plan.arm(fault, at, route.access === 'tenant' ? ADMISSION : [])
   const reply = await shaky.call(addressOf(route, example), {
     ...(route.access === 'tenant' && { token }),
     address: nextAddress(),

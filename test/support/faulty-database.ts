@@ -27,10 +27,15 @@ export class FaultPlan {
   #happened = false
   #undoing = false
   #resting = false
+  #spared: readonly string[] = []
 
-  /** The `at`th call from now on fails; without arguments none does, and calls are only counted. */
-  arm(fault?: Fault, at = 0): void {
+  /**
+   * The `at`th call from now on fails; without arguments none does, and calls are only counted. What the `spared` actors ask
+   * neither fails nor counts: a process asks on its own account too, whenever what it knows is getting old.
+   */
+  arm(fault?: Fault, at = 0, spared: readonly string[] = []): void {
     this.#resting = false
+    this.#spared = spared
     this.#calls = 0
     this.#at = at
     this.#fault = fault
@@ -52,13 +57,19 @@ export class FaultPlan {
     return this.#undoing
   }
   take(asked: unknown): Fault | undefined {
-    if (this.#resting) return undefined
+    if (this.#resting || this.#spared.includes(actorOf(asked))) return undefined
     if (++this.#calls !== this.#at) return undefined
     this.#happened = this.#fault !== undefined
     // A COPY has no statements.
     this.#undoing = (asked as Partial<Flight>).statements?.at(-1)?.text === 'rollback'
     return this.#fault
   }
+}
+
+/** Known of the flight that sets it: the first of a transaction, and every single read. */
+function actorOf(asked: unknown): string {
+  const setting = (asked as Partial<Flight>).statements?.find(({ text }) => text.includes(`'app.actor', $2`))
+  return String(setting?.values[1])
 }
 
 type AnyQuery = (query: unknown) => unknown
