@@ -170,6 +170,11 @@ export const problems = {
     title: 'Nothing can be decided on these inputs',
     advice: 'Each entry of errors names an input, or a value a list does not have. Nothing was decided or stored.',
   },
+  schedule_invalid: {
+    status: 409,
+    title: 'The schedule cannot be used',
+    advice: 'Each entry of errors names the place and what is expected there. Nothing was stored.',
+  },
   not_analysable: {
     status: 409,
     title: 'The definition is too large to be proved complete',
@@ -326,6 +331,9 @@ export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): neve
 
 /** The row, or 404. */
 export const found = <T>(row: T | undefined): T => row ?? fail('not_found')
+
+/** What a body names beside the address: the address was right, so that it is missing is no 404. */
+export const named = <T>(row: T | undefined, name: string): T => row ?? fail('conflict', `There is no ${name}.`)
 
 /** RFC 9457 body. `instance` identifies this occurrence, as `request_id` does in logs. */
 export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {

@@ -288,7 +288,7 @@ describe('what-if', () => {
       { lists: [{ list_key: 'countries', version: 1 }] },
     ]) {
       const path = `POST /evaluations/${made.evaluation_id}/what-if`
-      expect((await w.call(path, { token, body })).status).toBe(404)
+      expect((await w.call(path, { token, body })).json.code).toBe('conflict')
     }
   })
 })

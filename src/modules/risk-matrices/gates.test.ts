@@ -369,8 +369,20 @@ describe('a shared matrix', () => {
     expect([decided.status, decided.json.code]).toEqual([409, 'inputs_refused'])
     expect((await call(`POST ${path}/unpin`, { reason: 'reviewed' })).status).toBe(201)
     expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
-    expect((await call(`POST ${path}/pin`, { version: 9, reason: 'none' })).json.code).toBe('not_found')
     const own = await newMatrix(reading(await newList()))
+    for (const [order, body] of [
+      [`POST ${path}/pin`, { version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/activations`, { version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/rollback`, { to_version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/versions`, { from_version: 9 }],
+    ] as const) {
+      const refused = await call(order, body)
+      expect([order, refused.status, refused.json.detail]).toEqual([
+        order,
+        409,
+        expect.stringContaining('There is no version 9'),
+      ])
+    }
     expect((await call(`POST /risk-matrices/${own}/pin`, { version: 1, reason: 'own' })).json.code).toBe(
       'transition_not_allowed',
     )

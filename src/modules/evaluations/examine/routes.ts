@@ -68,7 +68,7 @@ export const examinationRoutes = [
     reply: [200, WhatIf],
     stores_nothing: true,
     limit: 'heavy',
-    problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
+    problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel }) => {
     const intact = await expectIntact(kernel, tx, params.evaluation_id)
     return (await suppose(kernel, tx, intact, body)) as never

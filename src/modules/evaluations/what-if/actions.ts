@@ -3,7 +3,7 @@ import { minimalChanges } from '../../../decision/analysis/minimal-changes.ts'
 import type { Inputs } from '../../../decision/model.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { found } from '../../../kernel/problem.ts'
+import { fail, named } from '../../../kernel/problem.ts'
 import { changesOf } from '../../../registry/content/patch.ts'
 import { type ContentPointer, findVersion, type Pinned, resolve } from '../../reference-data/index.ts'
 import { bindTo, decideWith, isFindings, type Resolution, resolutionOf } from '../../risk-matrices/index.ts'
@@ -67,7 +67,7 @@ async function versionsOf(
     if (!pin.family) wanted.delete(pin.list_key)
   }
   // A list that the decision did not read has no version that could be another.
-  if (wanted.size > 0) found(undefined)
+  for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
   const resolution = await resolutionOf(kernel, tx, pins)
   const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
   if (missing.length === 0) return resolution
@@ -80,6 +80,6 @@ async function versionsOf(
 
 async function otherVersion(tx: Tx, pin: Pinned, version: number): Promise<Pinned> {
   const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-  const { content_hash } = found(await findVersion(tx, of, version))
+  const { content_hash } = named(await findVersion(tx, of, version), `version ${version} of ${pin.list_key}`)
   return { ...pin, version, content_hash }
 }

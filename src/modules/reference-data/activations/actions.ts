@@ -1,7 +1,7 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { fail, found, named } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { closeGates } from '../versions/actions.ts'
@@ -100,7 +100,7 @@ export async function activate(
 }
 
 async function expectVersionFree(tx: Tx, dataset: DatasetRow, number: number): Promise<void> {
-  const version = found(await findVersion(tx, dataset, number))
+  const version = named(await findVersion(tx, dataset, number), `version ${number} of ${dataset.list_key}`)
   if (version.state === 'withdrawn') fail('transition_not_allowed', `Version ${number} is withdrawn.`)
 }
 

@@ -70,7 +70,7 @@ export const activationRoutes: readonly Route[] = [
     reply: [201, Activation],
     governed: { action: 'activation', head: headOfList },
     location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
-    problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
+    problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await findInForce(tx, 'list', params.list_key, 'base')
     const order = { list_key: params.list_key, ...body, cr_id: request.approves }
@@ -116,7 +116,7 @@ export const activationRoutes: readonly Route[] = [
       head: headOfList,
       unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
     },
-    problems: ['not_found', 'nothing_in_force', 'gates_closed', 'transition_not_allowed'],
+    problems: ['not_found', 'conflict', 'nothing_in_force', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await findInForce(tx, 'list', params.list_key, 'base')
     const order = { list_key: params.list_key, ...body, cr_id: request.approves }

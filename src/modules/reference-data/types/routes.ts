@@ -2,7 +2,7 @@
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { fail, found, named } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
@@ -166,9 +166,14 @@ export const typeRoutes = [
     params: TypeParams,
     body: Validation,
     reply: [200, ValidationReport],
-    problems: ['not_found', 'definition_invalid'],
+    problems: ['not_found', 'conflict', 'definition_invalid'],
   }).handle(async ({ params, body, read, kernel }) => {
-    const type = found(await read((tx) => findType(tx, params.type_key, body.type_version ?? null)))
+    const type = await read(async (tx) => {
+      const latest = found(await findType(tx, params.type_key))
+      const { type_version = latest.type_version } = body
+      if (type_version === latest.type_version) return latest
+      return named(await findType(tx, params.type_key, type_version), `version ${type_version} of ${params.type_key}`)
+    })
     const { rejects, totals } = await prepareEntries(kernel, type, body.data)
     const faults = rejects.map(({ at, code, pointer, message }) => ({
       index: at.row > 0 ? at.row - 1 : null,

@@ -63,7 +63,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       reply: [201, s.Activation],
       governed: { action: 'activation', head },
       location: (made) => `/${segment}/${keyOf(kind, made)}/activations`,
-      problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+      problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = keyOf(kind, params)
       const before = await findInForce(tx, family, list_key, 'base')
@@ -112,7 +112,14 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
         head,
         unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
       },
-      problems: ['not_found', 'nothing_in_force', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
+      problems: [
+        'not_found',
+        'conflict',
+        'nothing_in_force',
+        'gates_closed',
+        'transition_not_allowed',
+        'content_corrupt',
+      ],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = keyOf(kind, params)
       const before = await findInForce(tx, family, list_key, 'base')

@@ -3,7 +3,7 @@
 import type { Finding } from '../../../decision/model.ts'
 import { everyone } from '../../../kernel/auth/roles.ts'
 import { page } from '../../../kernel/page.ts'
-import { fail, found } from '../../../kernel/problem.ts'
+import { fail, found, named } from '../../../kernel/problem.ts'
 import { expectRevision } from '../../../kernel/revision.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { differencePage, findVersion, listVersions, shownVersion, type VersionRow } from '../../reference-data/index.ts'
@@ -91,7 +91,8 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       const begin = async (): Promise<Text> => {
         if (body.definition) return body.definition
         if (body.from_version === undefined) return headText(kernel, tx, dataset)
-        return textOfVersion(kernel, tx, dataset, found(await findVersion(tx, dataset, body.from_version)))
+        const from = named(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
+        return textOfVersion(kernel, tx, dataset, from)
       }
       const text = await begin()
       const draft = await insertDraft(tx, dataset, text, based_on)
