@@ -21,6 +21,7 @@ const stands = {
   interleave: 'interleave',
   mixed: 'mixed',
   reads: 'reads',
+  resolve: 'resolve',
   overload: 'overload',
   neighbour: 'neighbour',
   idle: 'idle',
