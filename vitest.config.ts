@@ -12,8 +12,10 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // What hangs is found, and what waits for a busy machine is not taken for it.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     globalSetup: ['test/support/database.ts', 'test/support/threads.ts', 'test/support/browser-unpack.ts'],
   },
 })

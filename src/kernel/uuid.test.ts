@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { isUuid, SYSTEM_TENANT, uuidv7 } from './uuid.ts'
+import { isUuid, SYSTEM_TENANT, uuidv7, uuidv7At } from './uuid.ts'
 
 const start_ms = Date.UTC(2030, 0, 1)
 
@@ -59,15 +59,41 @@ describe('uuidv7', () => {
     expect(free).toBe(`${'1'.repeat(11)}00${'1'.repeat(62)}`)
   })
 
-  test('uses the present time by default', () => {
+  test('uses the present time by default', async () => {
+    // One that has seen no other time: whoever ran before in this process may have set the clock.
+    const next = (await fresh()).uuidv7
     const before = Date.now()
-    const time = Number.parseInt(uuidv7().replace('-', '').slice(0, 12), 16)
+    const time = Number.parseInt(next().replace('-', '').slice(0, 12), 16)
     expect(time).toBeGreaterThanOrEqual(before)
     expect(time).toBeLessThanOrEqual(Date.now())
   })
 
   test.each([-1, 2 ** 48, Number.NaN, Number.POSITIVE_INFINITY])('refuses the time %d', (time) => {
     expect(() => uuidv7(time)).toThrow(RangeError)
+  })
+})
+
+describe('uuidv7At', () => {
+  const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+
+  test('has exactly the time it is given, wherever the clock goes, and is never the same', async () => {
+    const { uuidv7: next, uuidv7At: at } = await fresh()
+    next(start_ms + 86_400_000)
+    const times = [0, 0, 1, -7_200_000, -7_200_000, 1, 0, 3].map((offset) => start_ms + offset)
+    const ids = times.map((time) => at(time))
+    expect(ids.map(timeOf)).toEqual(times)
+    expect(new Set(ids).size).toBe(times.length)
+    for (const id of ids) expect(isUuid(id)).toBe(true)
+  })
+
+  test('rises while the clock stands still and runs on', async () => {
+    const { uuidv7At: at } = await fresh()
+    const ids = Array.from({ length: 10_000 }, (_, n) => at(start_ms + Math.floor(n / 1000)))
+    expect(ids).toEqual(ids.toSorted())
+  })
+
+  test.each([-1, 2 ** 48, Number.NaN])('refuses the time %d', (time) => {
+    expect(() => uuidv7At(time)).toThrow(RangeError)
   })
 })
 

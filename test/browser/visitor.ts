@@ -36,7 +36,7 @@ export async function visit(browser: Browser, base: string, place: string, optio
     const { pathname } = new URL(answer.url())
     if (answer.status() >= 400 && pathname !== '/api/auth/oidc') seen.failed.push(`${answer.status()} ${pathname}`)
   })
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(90_000)
   await page.goto(`${base}${place}`)
   return { page, context, seen, close: () => context.close() }
 }

@@ -43,7 +43,7 @@ async function readLog(): Promise<string> {
       const text = fs.readFileSync(logFile, 'utf8')
       return text.includes(marker) && text
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 60_000, interval: 5 },
   )
 }
 

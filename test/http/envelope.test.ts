@@ -131,14 +131,16 @@ describe('the log', () => {
   test('says the same of a request over the wire, and 499 of a caller who went away', async () => {
     const headers = { authorization: `Bearer ${token}` }
     await (await fetch(`${base}/api/auth/me`, { headers })).json()
-    await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ operation: 'getMe', status: 200 }))
+    await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ operation: 'getMe', status: 200 }), { timeout: 60_000 })
     const gate = rehearsal.hold('gone')
     const abort = new AbortController()
     const gone = fetch(`${base}/api/rehearsal/pauses?name=gone`, { headers, signal: abort.signal })
     await gate.arrived
     abort.abort()
     await expect(gone).rejects.toThrow('aborted')
-    await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ operation: 'getPause', status: 499 }))
+    await vi.waitFor(() => expect(lines.at(-1)).toMatchObject({ operation: 'getPause', status: 499 }), {
+      timeout: 60_000,
+    })
     gate.release()
   })
 

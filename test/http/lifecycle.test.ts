@@ -130,7 +130,7 @@ describe('leaving', () => {
     const stream = await fetch(`${base}/api/rehearsal/streams?name=stream`, { headers })
     expect(stream.headers.get('connection')).toBe('keep-alive')
     const closing = v.server.close()
-    await vi.waitFor(() => expect(fetch(`${base}/api/health`)).rejects.toThrow('fetch failed'))
+    await vi.waitFor(() => expect(fetch(`${base}/api/health`)).rejects.toThrow('fetch failed'), { timeout: 60_000 })
     gate.release()
     expect(await stream.text()).toBe('hello goodbye')
     await closing

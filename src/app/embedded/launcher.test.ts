@@ -162,7 +162,7 @@ describe('one embedded server', { timeout: 60_000 }, () => {
     // A busy process of the server does not notice the kill until it is done, and keeps the shared memory so long.
     const busy = ask(first.url('postgres'), 'select count(*) from generate_series(1, 5000000)').catch(() => [])
     const isBusy = "select count(*)::int from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()"
-    await vi.waitUntil(async () => (await ask(first.url('postgres'), isBusy))[0] === 1)
+    await vi.waitUntil(async () => (await ask(first.url('postgres'), isBusy))[0] === 1, { timeout: 60_000 })
     process.kill(postmaster(dataDir), 'SIGKILL')
     const second = await start(dataDir)
     await busy
@@ -177,7 +177,7 @@ describe('one embedded server', { timeout: 60_000 }, () => {
       const first = await start(dataDir)
       const pid = postmaster(dataDir)
       process.kill(pid, 'SIGKILL')
-      await vi.waitUntil(() => !isAlive(pid))
+      await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 })
       const other = spawn('sleep', ['60'], processOptions(databaseUser(dataDir)))
       children.push(other)
       for (const file of [path.join(dataDir, 'pg/postmaster.pid'), `${socketDirOf(dataDir)}/.s.PGSQL.5432.lock`]) {
