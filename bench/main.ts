@@ -190,6 +190,14 @@ async function startRows(databases: BenchDatabases): Promise<Row[]> {
   const otherRows = (server: Child<KernelFacts>): Row[] => [
     { id: 'other', label: 'tenant read, other build', server, rounds: [], ...read },
     { id: 'other-write', label: 'POST /api/users, other build', server, rounds: [], requests: writes({}), ...write },
+    {
+      id: 'other-evaluate',
+      label: 'POST /api/evaluations, other build',
+      server,
+      rounds: [],
+      requests: decide,
+      ...write,
+    },
   ]
   return [
     ...(other ? otherRows(other) : []),
@@ -248,6 +256,7 @@ function wantedRatios(rows: readonly Row[]): Ratio[] {
   const compared: Ratio[] = [
     { label: 'tenant read, this build ÷ other build', of: [by('read'), by('other')] },
     { label: 'POST, this build ÷ other build', of: [by('write'), by('other-write')] },
+    { label: 'POST /api/evaluations, this build ÷ other build', of: [by('evaluate'), by('other-evaluate')] },
   ]
   return [
     ...(given.against ? compared : []),

@@ -3434,6 +3434,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/rules/{rule_key}/performance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How often a rule hits, how often people confirm it, and what a confirmed hit costs
+         * @description Counts recorded decisions, single ones and those of batches. Whether a hit was right is known where a person has overridden the rating of its subject; what is not known is null, with the reason.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["getRulePerformance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/evaluations": {
         parameters: {
             query?: never;
@@ -3698,6 +3720,118 @@ export interface paths {
          *     Send `Idempotency-Key` to make retries safe.
          */
         post: operations["overrideEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recurring batches with their next and their last run, oldest first
+         * @description Roles: analyst, policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listBatchSchedules"];
+        put?: never;
+        /**
+         * Decide about all subjects that fit a filter, again and again
+         * @description Each due time orders one batch on the versions in force then. Times that nobody could serve are made up for once. A run is skipped, and says why, while the batch before it has not ended or nothing is in force.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `batch-schedules`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["createBatchSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One schedule with its next and its last run
+         * @description Roles: analyst, policy_editor, compliance_officer, auditor.
+         *
+         *     Carries a strong ETag; `If-None-Match` gives 304.
+         */
+        get: operations["getBatchSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a schedule with the record of its runs; its batches stay
+         * @description Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `batch-schedules`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         */
+        delete: operations["deleteBatchSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change or pause a schedule
+         * @description Its next run is the first due time ahead; what was due while it was paused is not caught up.
+         *
+         *     Roles: policy_editor, compliance_officer.
+         *
+         *     Governed as `batch-schedules`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
+         *
+         *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
+         */
+        patch: operations["updateBatchSchedule"];
+        trace?: never;
+    };
+    "/api/batch-evaluations/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start its batch now, beside its times
+         * @description Roles: analyst, compliance_officer.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startBatchSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batch-evaluations/schedules/{schedule_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of each due time: the batch it started, or why it was skipped
+         * @description Roles: analyst, policy_editor, compliance_officer, auditor.
+         */
+        get: operations["listBatchScheduleRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4257,7 +4391,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -4384,7 +4518,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -6700,6 +6834,118 @@ export interface components {
             activation: components["schemas"]["RuleActivation"];
             revoked: components["schemas"]["RuleActivation"][];
         };
+        /** RulePerformance */
+        RulePerformance: {
+            rule_key: string;
+            /** Format: date-time */
+            from_at: string;
+            /** Format: date-time */
+            until_at: string;
+            /** @description All of the period; otherwise the latest 100000 single decisions or hits, or 1000 batches. */
+            complete: boolean;
+            total: {
+                /** @description Single decisions and items of batches. */
+                decisions: number;
+                hits: number;
+                hit_rate_bps: {
+                    /** @description Hits among decisions. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                /** @description Known subjects with at least one hit. */
+                subjects_hit: number;
+                /** @description Those whose rating a person has overridden, as it stands. */
+                subjects_judged: number;
+                /** @description The bands people put in place, of subjects with a hit. */
+                outcomes: {
+                    band: string;
+                    subjects: number;
+                }[];
+                true_positives: {
+                    /** @description Judged subjects whose band confirms the hit. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                true_positive_rate_bps: {
+                    /** @description True positives among judged subjects. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                cost_per_true_positive: {
+                    /** @description What is spent on hits for each that is right, at the rate of those that were judged. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+            };
+            /** @description By the version that decided, the newest first. */
+            versions: {
+                version: number;
+                /** @description Single decisions and items of batches. */
+                decisions: number;
+                hits: number;
+                hit_rate_bps: {
+                    /** @description Hits among decisions. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                /** @description Known subjects with at least one hit. */
+                subjects_hit: number;
+                /** @description Those whose rating a person has overridden, as it stands. */
+                subjects_judged: number;
+                /** @description The bands people put in place, of subjects with a hit. */
+                outcomes: {
+                    band: string;
+                    subjects: number;
+                }[];
+                true_positives: {
+                    /** @description Judged subjects whose band confirms the hit. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                true_positive_rate_bps: {
+                    /** @description True positives among judged subjects. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+                cost_per_true_positive: {
+                    /** @description What is spent on hits for each that is right, at the rate of those that were judged. */
+                    value: number | null;
+                    /**
+                     * @description Why there is no value.
+                     * @enum {string|null}
+                     */
+                    unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
+                };
+            }[];
+        };
         /** EvaluationOutcome */
         EvaluationOutcome: {
             /** @enum {string} */
@@ -6993,10 +7239,10 @@ export interface components {
             from_overlay: number | null;
             to_overlay: number | null;
             /**
-             * @description Switched alone, this change gives today’s outcome (whole) or another one (part); joint: it has a part in it only together with others; none: it makes no difference.
+             * @description Switched alone, this change gives today’s outcome (whole) or another one (part); joint: it has a part in it only together with others; none: it makes no difference; unknown: there was no time left to try it.
              * @enum {string}
              */
-            effect: "whole" | "part" | "joint" | "none";
+            effect: "whole" | "part" | "joint" | "none" | "unknown";
             alone: components["schemas"]["EvaluationAttempt"];
             /** @description What this change alone alters in the outcome. */
             changes: {
@@ -7051,7 +7297,7 @@ export interface components {
                 decisions: number;
                 /** @description How many inputs were changed at once; 0: nothing could be tried. */
                 together: number;
-                /** @description Something was left untried for its number. */
+                /** @description Something was left untried, for its number or for the time it would have taken. */
                 truncated: boolean;
             };
         } | null;
@@ -7116,6 +7362,87 @@ export interface components {
             }[];
             /** @description Ed25519 over the canonical JSON of all other members. */
             signature: string;
+        };
+        /** BatchScheduleRun */
+        BatchScheduleRun: {
+            /** Format: uuid */
+            run_id: string;
+            /**
+             * Format: date-time
+             * @description Of several times that were missed, the first; null: asked for.
+             */
+            due_at: string | null;
+            /** @enum {string} */
+            outcome: "started" | "skipped";
+            /** Format: uuid */
+            batch_id: string | null;
+            /** @description previous_running, or the code of the problem the order met, as nothing_in_force. */
+            skipped: string | null;
+            /** @description Why it was skipped, in a sentence. */
+            detail: string | null;
+            /** Format: date-time */
+            recorded_at: string;
+            recorded_by: string;
+        };
+        /** BatchSchedule */
+        BatchSchedule: {
+            /** Format: uuid */
+            schedule_id: string;
+            /**
+             * @description What people call it; used once in a tenant.
+             * @example Monthly review
+             */
+            name: string;
+            /** @enum {string} */
+            family: "matrix" | "rule";
+            definition_key: string;
+            /** @description All active subjects that fit. */
+            filter: {
+                /** @enum {string} */
+                subject_type?: "person" | "company" | "other";
+                segment?: string;
+                /**
+                 * @description Of the rating in force.
+                 * @example high
+                 */
+                band?: string;
+            };
+            /**
+             * @description Minute, hour, day of the month, month and day of the week: numbers, names (mon, jan), *, ranges, steps and lists; L is the last day of the month. Where both days are restricted, either is enough. Due four times an hour at most.
+             * @example 0 6 1 * *
+             */
+            cron: string;
+            /**
+             * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+            paused: boolean;
+            /** @description Given to each batch. */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description null: it is paused.
+             */
+            next_run_at: string | null;
+            last_run: components["schemas"]["BatchScheduleRun"];
+            /**
+             * Format: uuid
+             * @description The batch it started last.
+             */
+            last_batch_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description When somebody changed it last.
+             */
+            updated_at: string;
+            updated_by: string;
+            /** @description Rises by one with each change. Send it as expected_revision, or its ETag as If-Match, to change safely. */
+            revision: number;
         };
         /** BatchEstimate */
         BatchEstimate: {
@@ -7303,6 +7630,12 @@ export interface components {
             migration: {
                 from: string | null;
                 to: string | null;
+                count: number;
+            }[];
+            /** @description Of common items that a rule decided, from hit or no hit to either; null: the item failed. */
+            hit_migration: {
+                from: boolean | null;
+                to: boolean | null;
                 count: number;
             }[];
             /** @description Those whose outcome differs. */
@@ -7625,7 +7958,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -15152,6 +15485,45 @@ export interface operations {
             };
         };
     };
+    getRulePerformance: {
+        parameters: {
+            query?: {
+                /** @description How far back decisions are looked at. */
+                days?: number;
+                /** @description Bands that confirm a hit where a person has put one in place by an override. May be given several times; without any, nobody can say which hits were right. */
+                positive_band?: string[];
+                /** @description What it costs to look at one hit, in the smallest unit of your currency. */
+                cost_per_hit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the rule. */
+                rule_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How often a rule hits, how often people confirm it, and what a confirmed hit costs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePerformance"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listEvaluations: {
         parameters: {
             query?: {
@@ -15662,6 +16034,351 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBatchSchedules: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Recurring batches with their next and their last run, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BatchSchedule"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createBatchSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What people call it; used once in a tenant.
+                     * @example Monthly review
+                     */
+                    name: string;
+                    /**
+                     * @description The matrix that decides. Either this or rule_key.
+                     * @example customer-risk
+                     */
+                    matrix_key?: string;
+                    /**
+                     * @description The rule that decides. Either this or matrix_key.
+                     * @example cash-structuring
+                     */
+                    rule_key?: string;
+                    /** @description All active subjects that fit. */
+                    filter: {
+                        /** @enum {string} */
+                        subject_type?: "person" | "company" | "other";
+                        segment?: string;
+                        /**
+                         * @description Of the rating in force.
+                         * @example high
+                         */
+                        band?: string;
+                    };
+                    /**
+                     * @description Minute, hour, day of the month, month and day of the week: numbers, names (mon, jan), *, ranges, steps and lists; L is the last day of the month. Where both days are restricted, either is enough. Due four times an hour at most.
+                     * @example 0 6 1 * *
+                     */
+                    cron: string;
+                    /**
+                     * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+                     * @example Europe/Berlin
+                     */
+                    time_zone: string;
+                    /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+                    paused?: boolean;
+                    /** @description Given to each batch. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Decide about all subjects that fit a filter, again and again */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchSchedule"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBatchSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One schedule with its next and its last run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchSchedule"];
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteBatchSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateBatchSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What people call it; used once in a tenant.
+                     * @example Monthly review
+                     */
+                    name?: string;
+                    /** @description All active subjects that fit. */
+                    filter?: {
+                        /** @enum {string} */
+                        subject_type?: "person" | "company" | "other";
+                        segment?: string;
+                        /**
+                         * @description Of the rating in force.
+                         * @example high
+                         */
+                        band?: string;
+                    };
+                    /**
+                     * @description Minute, hour, day of the month, month and day of the week: numbers, names (mon, jan), *, ranges, steps and lists; L is the last day of the month. Where both days are restricted, either is enough. Due four times an hour at most.
+                     * @example 0 6 1 * *
+                     */
+                    cron?: string;
+                    /**
+                     * @description IANA name of the zone whose clocks are meant. A time they skip is due when they go on, one they show twice the first time.
+                     * @example Europe/Berlin
+                     */
+                    time_zone?: string;
+                    /** @description Nothing is due while it is paused, and nothing of that time is caught up. */
+                    paused?: boolean;
+                    /** @description Given to each batch. */
+                    note?: string | null;
+                    /** @description Refuse the change (409) unless this is the current revision. */
+                    expected_revision?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Change or pause a schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchSchedule"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startBatchSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Start its batch now, beside its times */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBatchScheduleRuns: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of each due time: the batch it started, or why it was skipped */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BatchScheduleRun"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
                 };
             };
             /** @description A problem. */

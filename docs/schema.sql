@@ -721,6 +721,7 @@ create table app.batch_evaluation (
   constraint batch_evaluation_stage_ck CHECK ((stage = ANY (ARRAY['first'::text, 'again'::text])))
 );
 CREATE INDEX batch_evaluation_created_idx ON app.batch_evaluation USING btree (tenant_id, created_at, batch_id);
+CREATE INDEX batch_evaluation_definition_idx ON app.batch_evaluation USING btree (tenant_id, definition_key, known_at, batch_id);
 create policy open on app.batch_evaluation as permissive for all using (true) with check (true);
 create policy wall on app.batch_evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -761,12 +762,68 @@ END),
 CREATE INDEX batch_item_band_idx ON app.batch_item USING btree (tenant_id, batch_id, band, seq) WHERE (band IS NOT NULL);
 CREATE INDEX batch_item_change_idx ON app.batch_item USING btree (tenant_id, batch_id, change, seq) WHERE (change <> 'same'::text);
 CREATE INDEX batch_item_failed_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE (state = 'failed'::text);
+CREATE INDEX batch_item_hit_idx ON app.batch_item USING btree (tenant_id, batch_id, subject_id) WHERE hit;
 CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE ((subject_id IS NOT NULL) AND (state = 'done'::text));
 create policy open on app.batch_item as permissive for all using (true) with check (true);
 create policy wall on app.batch_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER batch_item_keep BEFORE UPDATE ON app.batch_item FOR EACH ROW EXECUTE FUNCTION app.keep_batch_item();
 grant insert, select, update on app.batch_item to app;
+
+-- batch_schedule: tenant
+create table app.batch_schedule (
+  tenant_id uuid not null,
+  schedule_id uuid not null,
+  name text not null,
+  family text not null,
+  definition_key text not null,
+  filter jsonb not null,
+  note text,
+  cron text not null,
+  time_zone text not null,
+  paused boolean not null,
+  next_run_at timestamp with time zone,
+  last_batch_id uuid,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint batch_schedule_name_key UNIQUE (tenant_id, name),
+  constraint batch_schedule_pkey PRIMARY KEY (tenant_id, schedule_id),
+  constraint batch_schedule_batch_fkey FOREIGN KEY (tenant_id, last_batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
+  constraint batch_schedule_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
+  constraint batch_schedule_filter_ck CHECK ((jsonb_typeof(filter) = 'object'::text)),
+  constraint batch_schedule_paused_ck CHECK ((paused = (next_run_at IS NULL)))
+);
+CREATE INDEX batch_schedule_created_idx ON app.batch_schedule USING btree (tenant_id, created_at, schedule_id);
+create policy open on app.batch_schedule as permissive for all using (true) with check (true);
+create policy wall on app.batch_schedule as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER batch_schedule_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_schedule FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.batch_schedule to app;
+
+-- batch_schedule_run: tenant
+create table app.batch_schedule_run (
+  tenant_id uuid not null,
+  schedule_id uuid not null,
+  run_id uuid not null,
+  due_at timestamp with time zone,
+  batch_id uuid,
+  skipped text,
+  detail text,
+  recorded_at timestamp with time zone default now() not null,
+  recorded_by text not null,
+  constraint batch_schedule_run_due_key UNIQUE (tenant_id, schedule_id, due_at),
+  constraint batch_schedule_run_pkey PRIMARY KEY (tenant_id, schedule_id, run_id),
+  constraint batch_schedule_run_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
+  constraint batch_schedule_run_schedule_fkey FOREIGN KEY (tenant_id, schedule_id) REFERENCES app.batch_schedule(tenant_id, schedule_id) ON DELETE CASCADE,
+  constraint batch_schedule_run_outcome_ck CHECK ((((batch_id IS NULL) = (skipped IS NOT NULL)) AND ((skipped IS NULL) = (detail IS NULL))))
+);
+CREATE INDEX batch_schedule_run_recorded_idx ON app.batch_schedule_run USING btree (tenant_id, schedule_id, recorded_at, run_id);
+create policy open on app.batch_schedule_run as permissive for all using (true) with check (true);
+create policy wall on app.batch_schedule_run as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER batch_schedule_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_schedule_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select on app.batch_schedule_run to app;
 
 -- change_approval: append
 create table app.change_approval (
@@ -1169,6 +1226,7 @@ END),
 CREATE INDEX evaluation_band_idx ON app.evaluation USING btree (tenant_id, band, decided_at, evaluation_id) WHERE (band IS NOT NULL);
 CREATE INDEX evaluation_decided_idx ON app.evaluation USING btree (tenant_id, decided_at, evaluation_id);
 CREATE INDEX evaluation_definition_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, evaluation_id);
+CREATE INDEX evaluation_rule_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, definition_version, hit, subject_id) WHERE (hit IS NOT NULL);
 CREATE INDEX evaluation_subject_idx ON app.evaluation USING btree (tenant_id, subject_id, decided_at, evaluation_id) WHERE (subject_id IS NOT NULL);
 create policy open on app.evaluation as permissive for all using (true) with check (true);
 create policy wall on app.evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));

@@ -31,6 +31,7 @@ const stands = {
   'real-lists': 'registry/real-lists',
   linearizable: 'registry/linearizable',
   batch: 'batch',
+  schedules: 'schedules',
   impact: 'impact',
   gorules: 'gorules',
 }

@@ -84,6 +84,7 @@ export const areas: readonly Area[] = [
     pages: {
       '/batches': () => import('./areas/batches/batches-page.tsx'),
       '/batches/new': () => import('./areas/batches/new-batch-page.tsx'),
+      '/batches/schedules': () => import('./areas/batches/schedules-page.tsx'),
       '/batches/compare': () => import('./areas/batches/compare-page.tsx'),
       '/batches/$batch_id': () => import('./areas/batches/batch-page.tsx'),
     },

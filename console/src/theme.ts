@@ -9,7 +9,13 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   components: {
     Badge: Badge.extend({ defaultProps: { radius: 'sm' } }),
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
+    Button: Button.extend({
+      defaultProps: { size: 'sm' },
+      // What is dangerous is red on a dark page too, where Mantine makes a bare word nearly white.
+      vars: (_, { variant, color }) => ({
+        root: variant === 'subtle' && color === 'red' ? { '--button-color': 'var(--mantine-color-error)' } : {},
+      }),
+    }),
     Modal: Modal.extend({ styles: { title: { fontWeight: 650 } } }),
     Table: Table.extend({ defaultProps: { fz: 'sm' } }),
   },

@@ -167,20 +167,35 @@ export function rotateSigningKey(
   })
 }
 
-/** False when the tenant was there already; then nothing of it is changed. */
+export interface NewTenant {
+  readonly tenant_id: string
+  readonly slug: string
+  readonly name: string
+  readonly demo: boolean
+  readonly four_eyes: boolean
+  /** Active unless said otherwise. */
+  readonly state?: 'active' | 'suspended'
+}
+
+/**
+ * False when the tenant was there already; then nothing of it is changed. `more` is done in the transaction that gives it all
+ * that is its own, once.
+ */
 export async function createTenant(
   context: SeedContext,
-  tenant: { tenant_id: string; slug: string; name: string; demo: boolean; four_eyes: boolean },
+  tenant: NewTenant,
   actor: string,
+  more: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const inserted = await context.steward.write({ tenant_id: SYSTEM_TENANT, actor }, (tx) =>
-    insertTenant(tx, { ...tenant, state: 'active' }),
+    insertTenant(tx, { state: 'active', ...tenant }),
   )
   const defaults = readDefaults(context.project_root)
   // Repeated on purpose: a crash between the two transactions is mended by the next run.
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
     if (isNew) {
+      await more(tx)
       recordEvent(tx, createAuditKeys(context.keyring), {
         operation: 'createTenant',
         object_type: 'tenant',

@@ -3,7 +3,7 @@
  * times of writing and no durations, so the same decision gives the same bytes wherever and whenever it is made again.
  */
 import { hash } from 'node:crypto'
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { CanonicalText, canonicalJson } from '../kernel/canonical-json.ts'
 import type { Explanation, Family, Inputs, Outcome, UsedEntry } from './model.ts'
 
 export const DOCUMENT_FORMAT = 'probity-decision/1'
@@ -47,6 +47,7 @@ export interface DecisionDocument {
 
 export function decisionDocument(facts: DecisionFacts): DecisionDocument {
   const { family, key, version, content_hash, engine, inputs, valid_at, outcome, explanation } = facts
+  const lists = shownLists(facts.lists)
   const content: DecisionContent = {
     format: DOCUMENT_FORMAT,
     family,
@@ -56,16 +57,8 @@ export function decisionDocument(facts: DecisionFacts): DecisionDocument {
     engine,
     inputs,
     valid_at,
-    // Member by member, since what is given may know more than belongs in the document.
-    lists: facts.lists
-      .map(({ list_key, via, version, content_hash, overlay_hash }) => ({
-        list_key,
-        via,
-        version,
-        content_hash,
-        overlay_hash,
-      }))
-      .sort((a, b) => compare(a.list_key, b.list_key)),
+    lists: lists.content,
+    // Member by member, like the lists.
     used: facts.used
       .map(({ list_key, key, field, value, hash }) => ({ list_key, key, field, value, hash }))
       .sort(
@@ -74,8 +67,35 @@ export function decisionDocument(facts: DecisionFacts): DecisionDocument {
     outcome,
     explanation,
   }
-  const text = canonicalJson(content)
+  const text = canonicalJson({ ...content, lists: lists.text })
   return { content, text, hash: documentHash(text) }
+}
+
+interface ShownLists {
+  readonly content: readonly PinnedList[]
+  readonly text: CanonicalText
+}
+
+/** By the array they are given in: whoever decides many times on the same lists gives the same one. */
+const known = new WeakMap<readonly PinnedList[], ShownLists>()
+
+function shownLists(given: readonly PinnedList[]): ShownLists {
+  let lists = known.get(given)
+  if (!lists) {
+    // Member by member, since what is given may know more than belongs in the document.
+    const content = given
+      .map(({ list_key, via, version, content_hash, overlay_hash }) => ({
+        list_key,
+        via,
+        version,
+        content_hash,
+        overlay_hash,
+      }))
+      .sort((a, b) => compare(a.list_key, b.list_key))
+    lists = { content, text: new CanonicalText(content) }
+    known.set(given, lists)
+  }
+  return lists
 }
 
 export const documentHash = (text: string): string => hash('sha256', text, 'hex')

@@ -3,6 +3,7 @@
  * had to be stopped. Tasks are served one after the other, callers by turns; what a task means is no concern of this file.
  */
 import { Worker } from 'node:worker_threads'
+import { fail, Problem } from './problem.ts'
 
 export interface ThreadOptions {
   /** What messages call it. */
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined
   /** Whose task it is: callers take turns, so that one who asks for much delays nobody else by more than one task. */
   readonly caller?: string
+  /** What of the task is handed over instead of copied: afterwards the caller has it no more. */
+  readonly transfer?: readonly ArrayBuffer[]
 }
 
 /** Starting a thread is not the task's fault, so it has its own, generous limit. */
@@ -35,8 +38,17 @@ export class ThreadFailure extends Error {
   }
 }
 
+/** What a client is told when there was no thread to do its work; other errors are thrown on. */
+export function failUndone(error: unknown, detail: string): never {
+  if (!(error instanceof ThreadFailure)) throw error
+  if (error.reason === 'closed') fail('shutting_down')
+  const code = error.reason === 'busy' ? 'overloaded' : 'dependency_unavailable'
+  throw Object.assign(new Problem(code, { detail, retry_after_s: 1 }), { cause: error })
+}
+
 interface Call<Task, Answer> {
   readonly task: Task
+  readonly transfer: readonly ArrayBuffer[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
@@ -53,7 +65,7 @@ export class BoundedThread<Task, Answer> {
     this.#options = options
   }
 
-  async run(task: Task, { signal, caller = '' }: RunOptions = {}): Promise<Answer> {
+  async run(task: Task, { signal, caller = '', transfer = [] }: RunOptions = {}): Promise<Answer> {
     const { name, max_waiting = Number.POSITIVE_INFINITY } = this.#options
     signal?.throwIfAborted()
     if (this.#isClosed) throw new ThreadFailure('closed', `The ${name} is closed`)
@@ -61,7 +73,7 @@ export class BoundedThread<Task, Answer> {
     if (queue.length >= max_waiting) throw new ThreadFailure('busy', `Too many tasks wait for the ${name}`)
     let abort = (): void => {}
     const answer = new Promise<Answer>((resolve, reject) => {
-      const call = { task, resolve, reject }
+      const call = { task, transfer, resolve, reject }
       abort = () => {
         reject(signal?.reason)
         if (this.#running === call) void this.#stop()
@@ -90,7 +102,7 @@ export class BoundedThread<Task, Answer> {
     const call = this.#next()
     if (!call) return
     this.#running = call
-    this.#perform(call.task)
+    this.#perform(call)
       .then(call.resolve, call.reject)
       .finally(() => {
         this.#running = null
@@ -108,7 +120,7 @@ export class BoundedThread<Task, Answer> {
     return undefined
   }
 
-  async #perform(task: Task): Promise<Answer> {
+  async #perform({ task, transfer }: Call<Task, Answer>): Promise<Answer> {
     const { worker, ready } = this.#start()
     const { name, time_limit_ms } = this.#options
     worker.ref()
@@ -116,7 +128,7 @@ export class BoundedThread<Task, Answer> {
       await ready.catch((cause: unknown) => {
         throw new ThreadFailure('not_started', `The ${name} did not start`, cause)
       })
-      return await this.#answerWithin(time_limit_ms, worker, () => worker.postMessage(task))
+      return await this.#answerWithin(time_limit_ms, worker, () => worker.postMessage(task, transfer))
     } finally {
       // Between calls the thread keeps no process alive.
       worker.unref()
@@ -133,7 +145,8 @@ export class BoundedThread<Task, Answer> {
     if (this.#current) return this.#current
     const { script, heap_limit_mib } = this.#options
     // Memory that grows in small steps meets the limit and ends the thread; one allocation of tens of MiB there would end the
-    // process, so what runs in the thread keeps what is large in typed arrays, which do not count.
+    // process (Node 20), so what runs in the thread keeps what is large in typed arrays, which do not count, and bounds how
+    // many items a Map, a Set or an array may have: a million is too many.
     const worker = new Worker(script, {
       env: {},
       execArgv: [],

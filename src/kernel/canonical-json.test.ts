@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from './canonical-json.ts'
+import { CanonicalText, canonicalJson } from './canonical-json.ts'
 
 fc.configureGlobal({ seed: 8785 })
 
@@ -25,6 +25,25 @@ describe('what it writes', () => {
     const value = Object.fromEntries(names.map((name) => [name, 0]))
     const sorted = Object.keys(JSON.parse(canonicalJson(value))).map((name) => name.codePointAt(0)?.toString(16))
     expect(sorted).toEqual(['31', 'd', '80', 'f6', '20ac', '1f600', 'fb33'])
+  })
+
+  test.each([2, 20, 21, 300])('%i names in the same order as fewer or more', (count) => {
+    const names = Array.from({ length: count }, (_, n) => `name-${(n * 7919) % 10_007}`)
+    const text = canonicalJson(Object.fromEntries(names.map((name) => [name, 0])))
+    expect(Object.keys(JSON.parse(text))).toEqual([...names].sort())
+  })
+
+  test('names that were never met before, more than are remembered and longer ones', () => {
+    const names = Array.from({ length: 5000 }, (_, n) => `"${'n'.repeat(n % 100)}\n${n}`)
+    for (const name of [...names, ...names]) expect(canonicalJson({ [name]: 0 })).toBe(JSON.stringify({ [name]: 0 }))
+  })
+
+  test('what was written before as if it were written here', () => {
+    const value = { b: [1, { d: 'é', c: null }], a: '\n' }
+    const text = new CanonicalText(value)
+    expect(canonicalJson(text)).toBe(canonicalJson(value))
+    expect(canonicalJson({ z: [text, text], y: text })).toBe(canonicalJson({ z: [value, value], y: value }))
+    expect(() => new CanonicalText(undefined)).toThrow(TypeError)
   })
 
   // The IEEE 754 samples of RFC 8785, appendix B.

@@ -14,8 +14,14 @@ const pool = Buffer.alloc(400 * RANDOM_BYTES)
 let used = pool.length
 
 const bytes = Buffer.alloc(16)
-let last_ms = -1
-let counter = 0
+
+/** The last millisecond of a row of identifiers, and how many it has had. */
+interface Last {
+  ms: number
+  counter: number
+}
+const rising: Last = { ms: -1, counter: 0 }
+const exact: Last = { ms: -1, counter: 0 }
 
 export function isUuid(text: string): boolean {
   return CANONICAL.test(text)
@@ -26,14 +32,30 @@ export function isUuid(text: string): boolean {
  * or runs back, or an earlier `now_ms`, continues the last millisecond seen.
  */
 export function uuidv7(now_ms: number = Date.now()): string {
-  if (!(now_ms >= 0 && now_ms <= MAX_TIME_MS)) throw new RangeError('The time of a UUIDv7 is 48 bits of milliseconds')
   const random = takeRandom()
-  const time_ms = Math.floor(now_ms)
-  if (time_ms > last_ms) restart(time_ms, random)
-  else if (counter < MAX_COUNTER) counter++
-  else restart(last_ms + 1, random)
+  const time_ms = wholeMs(now_ms)
+  if (time_ms > rising.ms) restart(rising, time_ms, random)
+  else if (rising.counter < MAX_COUNTER) rising.counter++
+  else restart(rising, rising.ms + 1, random)
+  return written(rising, random)
+}
 
-  bytes.writeUIntBE(last_ms, 0, 6)
+/** Of exactly this time, also when the clock was set back, for what is searched by its time; rising as long as it was not. */
+export function uuidv7At(at_ms: number): string {
+  const random = takeRandom()
+  const time_ms = wholeMs(at_ms)
+  if (time_ms === exact.ms && exact.counter < MAX_COUNTER) exact.counter++
+  else restart(exact, time_ms, random)
+  return written(exact, random)
+}
+
+function wholeMs(time_ms: number): number {
+  if (!(time_ms >= 0 && time_ms <= MAX_TIME_MS)) throw new RangeError('The time of a UUIDv7 is 48 bits of milliseconds')
+  return Math.floor(time_ms)
+}
+
+function written({ ms, counter }: Last, random: number): string {
+  bytes.writeUIntBE(ms, 0, 6)
   bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6)
   bytes.writeUInt16BE(0x8000 | ((counter >>> 6) & 0x3fff), 8)
   pool.copy(bytes, 10, random, random + 6)
@@ -43,9 +65,9 @@ export function uuidv7(now_ms: number = Date.now()): string {
 }
 
 /** The counter starts at random in its lower half, so that a millisecond has room for two thousand million more. */
-function restart(time_ms: number, random: number): void {
-  last_ms = time_ms
-  counter = pool.readUInt32BE(random + 6) >>> 1
+function restart(last: Last, time_ms: number, random: number): void {
+  last.ms = time_ms
+  last.counter = pool.readUInt32BE(random + 6) >>> 1
 }
 
 /** Where the next unused random bytes of the pool begin. */

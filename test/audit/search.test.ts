@@ -1,5 +1,6 @@
 /** Searching the record: every combination of filters finds what a plain reading of all events finds, page by page, exact in time. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { recordEvent } from '../../src/kernel/audit/record.ts'
 import { firstIdAfter, firstIdFrom } from '../../src/modules/audit/rules.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
@@ -18,6 +19,7 @@ type Filter = Partial<Record<'actor' | 'operation' | 'object_type' | 'object_id'
 const START_MS = Date.parse('2020-03-01T12:00:00Z')
 const END = '2021-01-01T00:00:00Z'
 const STEP_MS = 90_000
+const HOUR_MS = 3_600_000
 const at = (time_ms: number): string => `${new Date(time_ms).toISOString().slice(0, -1)}000Z`
 const idAt = (time_ms: number, n: number): string => {
   const hex = time_ms.toString(16).padStart(12, '0')
@@ -62,11 +64,11 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-async function search(filter: Filter, limit = 200): Promise<string[]> {
+async function search(filter: Filter, limit = 200, by = token): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | null = null; ; ) {
     const query = new URLSearchParams({ ...filter, limit: String(limit), ...(cursor !== null && { cursor }) })
-    const reply = await w.call(`GET /audit/events?${query}`, { token })
+    const reply = await w.call(`GET /audit/events?${query}`, { token: by })
     expect(reply.status, reply.text).toBe(200)
     const items = reply.json.items as Event[]
     found.push(...items.filter((event) => event.recorded_at < END).map(({ event_id }) => event_id))
@@ -126,6 +128,25 @@ describe('search', () => {
     const second = { from_at: setBack.recorded_at, until_at: at(START_MS) }
     expect(await search(second)).toEqual([setBack.event_id])
     expect(await search({ ...second, actor: setBack.actor })).toEqual([setBack.event_id])
+  })
+
+  test('an event has the time of its id, however far the clock is set back', async () => {
+    const noon_ms = Date.parse('2020-06-01T12:00:00Z')
+    const facts = { operation: 'openCase', object_type: 'cases', object_id: 'back', request_id: null, detail: {} }
+    const times = [0, -3 * HOUR_MS, -26 * HOUR_MS, -3 * HOUR_MS].map((offset) => noon_ms + offset)
+    const other = await ExampleTenant.create(w)
+    await other.write(async (tx) => {
+      for (const time of times) {
+        vi.useFakeTimers({ toFake: ['Date'], now: time })
+        recordEvent(tx, w.kernel.audit, facts)
+        vi.useRealTimers()
+      }
+    })
+    const by = await other.token(['auditor'])
+    const found = async (time: number) => (await search({ from_at: at(time), until_at: at(time + 1) }, 200, by)).length
+    expect(await found(noon_ms)).toBe(1)
+    expect(await found(noon_ms - 3 * HOUR_MS)).toBe(2)
+    expect(await found(noon_ms - 26 * HOUR_MS)).toBe(1)
   })
 
   test('every instant the contract admits has a place', async () => {

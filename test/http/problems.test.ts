@@ -166,6 +166,12 @@ const registryProvocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = 
     const { matrix_key } = await policyOf(t)
     return call('POST /evaluations', { token, body: { matrix_key } })
   },
+  schedule_invalid: async () => {
+    const { t, token } = await registry()
+    const { matrix_key } = await policyOf(t)
+    const body = { name: 'Never', matrix_key, filter: {}, cron: '0 0 31 2 *', time_zone: 'UTC' }
+    return call('POST /batch-evaluations/schedules', { token, body })
+  },
   head_moved: async () => {
     const { token, path } = await registry()
     return call(`POST ${path}/versions`, { token, body: { data: [{ code: 'A', rating: 'low' }], expected_head: 99 } })

@@ -11,6 +11,7 @@ import { evaluations } from './evaluation-fixtures.ts'
 import type { ExampleTenant, Person } from './example-tenant.ts'
 import { impactFixtures } from './impact-fixtures.ts'
 import { referenceData } from './registry-fixtures.ts'
+import { schedules } from './schedule-fixtures.ts'
 import { subjectFixtures } from './subject-fixtures.ts'
 
 export interface Example {
@@ -129,5 +130,6 @@ export const fixtures: Fixtures = {
   ...definitions,
   ...evaluations,
   ...batches,
+  ...schedules,
   ...impactFixtures,
 }

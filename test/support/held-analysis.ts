@@ -7,7 +7,8 @@ import { threadsDir } from './threads.ts'
 /** `full`: ends as a thread does whose memory is at its limit, which to fill would take its time. */
 export type Order = 'go' | 'wait' | 'die' | 'full'
 
-export function heldAnalysis() {
+/** `worker`: the built analysis-worker, where it is not the usual one. */
+export function heldAnalysis(worker = path.join(threadsDir, 'analysis-worker.mjs')) {
   const scripts_dir = fs.mkdtempSync(path.join(os.tmpdir(), 'held-analysis-'))
   const at = (name: string): string => path.join(scripts_dir, name)
   for (const name of ['type-worker.mjs', 'import-thread.mjs']) fs.symlinkSync(path.join(threadsDir, name), at(name))
@@ -25,7 +26,7 @@ export function heldAnalysis() {
        if (order() === 'full') throw Object.assign(new Error('full'), { code: 'ERR_WORKER_OUT_OF_MEMORY' })
        listener(message)
      })
-     await import(${JSON.stringify(path.join(threadsDir, 'analysis-worker.mjs'))})`,
+     await import(${JSON.stringify(worker)})`,
   )
   const order = (word: Order): void => {
     fs.writeFileSync(at('order.new'), word)

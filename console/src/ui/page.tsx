@@ -45,7 +45,7 @@ export function Page({ title, mark, about, actions, trail, width = 'full', child
               {trail}
             </Text>
           )}
-          <Group gap="sm" wrap="nowrap">
+          <Group gap="sm">
             <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
               {title}
             </Title>

@@ -1,6 +1,6 @@
 /** The parts of one thing as tabs; which one is open stands in the page's address. */
 import { Tabs } from '@mantine/core'
-import { type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense, useEffect, useRef } from 'react'
 import { useSetFilter } from './filters.tsx'
 import { ListSkeleton } from './list.tsx'
 
@@ -14,11 +14,17 @@ interface PartTabsProps<Name extends string> {
 
 export function PartTabs<Name extends string>({ label, offered, names, open, panels }: PartTabsProps<Name>) {
   const set = useSetFilter()
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // On a narrow screen the open tab may lie beyond the edge; only the row of tabs is moved, never the page.
+    const tab = list.current?.querySelector<HTMLElement>(`[data-part="${open}"]`)
+    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2
+  }, [open])
   return (
     <Tabs value={open} onChange={(chosen) => set('tab', chosen)} mt="md" keepMounted={false}>
-      <Tabs.List aria-label={label} className="tabs">
+      <Tabs.List aria-label={label} className="tabs" ref={list}>
         {offered.map((name) => (
-          <Tabs.Tab key={name} value={name}>
+          <Tabs.Tab key={name} value={name} data-part={name}>
             {names[name]}
           </Tabs.Tab>
         ))}

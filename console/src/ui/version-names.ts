@@ -16,6 +16,10 @@ interface Span {
   readonly from: string
 }
 
+/** Whether it governs now: it has begun, and has not ended. */
+export const governsNow = ({ from, until }: { from: string; until: string | null }, now_ms: number): boolean =>
+  Date.parse(from) <= now_ms && (until === null || Date.parse(until) > now_ms)
+
 /** The version that governed last before the one in force. */
 export const governedBefore = (spans: readonly Span[], active: number | null, now_ms: number): number | null =>
   [...spans].reverse().find(({ version, from }) => version !== null && version !== active && Date.parse(from) <= now_ms)

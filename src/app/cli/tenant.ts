@@ -1,11 +1,12 @@
 /** `tenant create|list|suspend|resume`: the operator's view of tenants. It never reads a tenant's own data. */
 import { mintApiKey } from '../../kernel/auth/api-key.ts'
 import { isTenantId } from '../../kernel/auth/token-verifier.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
 import { insertApiKey } from '../../modules/access/index.ts'
 import { CANARY_TENANT } from '../../modules/tenant/index.ts'
-import { findTenantBySlug, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
-import { createTenant } from '../seed.ts'
+import { findTenantBySlug, hasRows, listTenants, type TenantListing, updateTenantState } from '../queries.ts'
+import { createTenant, type NewTenant } from '../seed.ts'
 import { noteAct } from './acts.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type Operator, withOperator } from './operator.ts'
@@ -57,6 +58,7 @@ export const tenantCreate: Command = {
   about: `
 Prints the tenant id and, once, an API key with the role tenant_admin: POST /api/auth/token exchanges it for a token, and
 POST /api/users invites the first people. Four eyes are on for the actions of db/seed/tenant-defaults/policies.json.
+Broken off, it leaves at most a suspended tenant with nothing in it: give the command again, and it goes on from there.
 
 Example:
   npx probity tenant create --slug acme --name 'Acme Bank'`,
@@ -69,32 +71,52 @@ Example:
   run: async (invocation) => {
     const wanted = readTenant(invocation)
     return withOperator(invocation, { name: 'tenant', needs_seed: true }, async (operator) => {
-      const { tenant_id, slug } = wanted
-      await expectNew(operator, wanted)
-      await createTenant(operator.seeding, { ...wanted, demo: false, four_eyes: true }, OPERATOR)
-      const key_id = uuidv7()
-      const minted = mintApiKey(tenant_id, key_id)
-      await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
-        await insertApiKey(tx, {
-          key_id,
-          name: 'First key, made with the tenant',
-          roles: ['tenant_admin'],
-          secret_hash: minted.secret_hash,
-          expires_in_days: null,
-        })
-        const detail = { roles: ['tenant_admin'] }
-        noteAct(tx, operator, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail })
-      })
+      const made = await makeTenant(operator, wanted)
       const { terminal, args } = invocation
-      if (args.flag('json')) terminal.out(JSON.stringify({ tenant_id, slug, key_id, api_key: minted.text }, null, 2))
-      else terminal.out(`tenant_id  ${tenant_id}\napi_key    ${minted.text}`)
+      if (args.flag('json')) terminal.out(JSON.stringify(made, null, 2))
+      else terminal.out(`tenant_id  ${made.tenant_id}\napi_key    ${made.api_key}`)
       terminal.note('The API key is not shown again. Delete it once the tenant has administrators of its own.')
       return 0
     })
   },
 }
 
-function readTenant({ args }: Invocation): { tenant_id: string; slug: string; name: string } {
+interface WantedTenant {
+  readonly slug: string
+  readonly name: string
+  /** Only where it is not ours to give. */
+  readonly id?: string | undefined
+}
+
+type Maker = Pick<Operator, 'keyring' | 'seeding'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
+
+/** Nobody gets in before the tenant has all that is its own, which it is given at once: it is let in last. */
+export async function makeTenant(operator: Maker, wanted: WantedTenant) {
+  const { slug, name } = wanted
+  const tenant_id = await expectNew(operator, wanted)
+  const key_id = uuidv7()
+  const minted = mintApiKey(tenant_id, key_id)
+  let is_made = false
+  const tenant: NewTenant = { tenant_id, slug, name, demo: false, four_eyes: true, state: 'suspended' }
+  await createTenant(operator.seeding, tenant, OPERATOR, async (tx) => {
+    await insertFirstKey(tx, operator, key_id, minted.secret_hash)
+    is_made = true
+  })
+  if (!is_made) throw new Error(`A tenant "${slug}" exists already (${tenant_id}): somebody else made it just now.`)
+  await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, (tx) =>
+    updateTenantState(tx, tenant_id, 'active'),
+  )
+  return { tenant_id, slug, key_id, api_key: minted.text }
+}
+
+async function insertFirstKey(tx: Tx, operator: Maker, key_id: string, secret_hash: string): Promise<void> {
+  const roles = ['tenant_admin']
+  const name = 'First key, made with the tenant'
+  await insertApiKey(tx, { key_id, name, roles, secret_hash, expires_in_days: null })
+  noteAct(tx, operator, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail: { roles } })
+}
+
+function readTenant({ args }: Invocation): WantedTenant {
   const slug = args.needed('slug')
   if (!SLUG.test(slug)) {
     throw new UsageError('--slug must be 1 to 100 lower-case letters, digits, - or _, starting with a letter or digit.')
@@ -103,21 +125,30 @@ function readTenant({ args }: Invocation): { tenant_id: string; slug: string; na
   if (name.length === 0 || name.length > NAME_MAX || /\p{Cc}/u.test(name)) {
     throw new UsageError(`--name must be 1 to ${NAME_MAX} characters on one line.`)
   }
-  const tenant_id = args.text('id') ?? uuidv7()
-  if (!isTenantId(tenant_id) || tenant_id === CANARY_TENANT) {
+  const id = args.text('id')
+  if (id !== undefined && (!isTenantId(id) || id === CANARY_TENANT)) {
     throw new UsageError('--id must be a UUID in lower case, and not one that is reserved.')
   }
-  return { tenant_id, slug, name }
+  return { slug, name, id }
 }
 
-async function expectNew({ guarded }: Operator, wanted: { tenant_id: string; slug: string }): Promise<void> {
-  const taken = await guarded.steward.read(SCOPE, async (tx) => ({
-    slug: await findTenantBySlug(tx, wanted.slug),
-    id: await findTenantBySlug(tx, wanted.tenant_id),
+/** The id to make it under: that of a tenant which a run that was broken off has left with nothing in it, or a new one. */
+async function expectNew(operator: Maker, { slug, id }: WantedTenant): Promise<string> {
+  const taken = await operator.guarded.steward.read(SCOPE, async (tx) => ({
+    slug: await findTenantBySlug(tx, slug),
+    id: id === undefined ? undefined : await findTenantBySlug(tx, id),
   }))
-  if (taken.slug) throw new Error(`A tenant "${wanted.slug}" exists already (${taken.slug.tenant_id}).`)
-  if (taken.id) throw new Error(`A tenant with the id ${wanted.tenant_id} exists already ("${taken.id.slug}").`)
+  const { slug: same } = taken
+  if (same && [undefined, same.tenant_id].includes(id) && (await isEmpty(operator, same))) return same.tenant_id
+  if (same) throw new Error(`A tenant "${slug}" exists already (${same.tenant_id}, ${same.state}).`)
+  if (taken.id) throw new Error(`A tenant with the id ${id} exists already ("${taken.id.slug}").`)
+  return id ?? uuidv7()
 }
+
+/** Everything of its own is made in one transaction, the approval policy with it. */
+const isEmpty = async ({ guarded }: Maker, { tenant_id, state }: TenantListing): Promise<boolean> =>
+  state === 'suspended' &&
+  guarded.app.read({ tenant_id, actor: OPERATOR }, async (tx) => !(await hasRows(tx, 'approval_policy')))
 
 const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'], about: string): Command => ({
   name: `tenant ${verb}`,

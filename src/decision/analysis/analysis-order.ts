@@ -1,12 +1,11 @@
 /**
- * A proof that is asked for, as plain data: a definition, and what its lists give it. It can be handed to another thread, and
- * what is found there is what would be found here.
+ * Work on a definition as plain data: the definition, and what its lists give it. It can be handed to another thread, and what
+ * is found there is what would be found here.
  */
-import { engineOf } from '../engines.ts'
-import type { BoundList, Compiled, Definition, Finding, ListEntry, Lists } from '../model.ts'
-import { analyse } from './analyse.ts'
+import { deserialize, serialize } from 'node:v8'
+import type { BoundList, Compiled, Definition, ListEntry, Lists } from '../model.ts'
 
-interface PlainList {
+export interface PlainList {
   readonly list_key: string
   readonly version: number
   readonly content_hash: string
@@ -31,9 +30,32 @@ export function orderOf({ definition, references }: Compiled, lists: Lists, engi
   return { engine, definition, lists: [...lists.values()].map(plain) }
 }
 
-export function carryOut({ engine, definition, lists }: AnalysisOrder): Finding[] {
-  return analyse(engineOf(engine).compile(definition), new Map(lists.map((list) => [list.list_key, boundTo(list)])))
+/** The same written out part by part: handing it over whole would hold up for long whoever does so. */
+export interface PackedOrder {
+  readonly engine: number
+  readonly definition: Uint8Array<ArrayBuffer>
+  readonly lists: readonly Uint8Array<ArrayBuffer>[]
 }
+
+/** Gives the event loop back after each part. */
+export async function pack({ engine, definition, lists }: AnalysisOrder): Promise<PackedOrder> {
+  const written = async (part: Definition | PlainList) => {
+    const bytes = serialize(part) as Uint8Array<ArrayBuffer>
+    await new Promise(setImmediate)
+    return bytes
+  }
+  const packed: Uint8Array<ArrayBuffer>[] = []
+  for (const list of lists) packed.push(await written(list))
+  return { engine, definition: await written(definition), lists: packed }
+}
+
+/** What is handed over with it, instead of copied. */
+export const partsOf = ({ definition, lists }: PackedOrder): ArrayBuffer[] =>
+  [definition, ...lists].map(({ buffer }) => buffer)
+
+export const unpackDefinition = ({ definition }: PackedOrder): Definition => deserialize(definition)
+export const unpackLists = ({ lists }: PackedOrder): Lists =>
+  new Map(lists.map((bytes) => boundTo(deserialize(bytes))).map((list) => [list.list_key, list]))
 
 function boundTo({ entries, whole, ...facts }: PlainList): BoundList {
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))

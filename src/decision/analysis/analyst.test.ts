@@ -5,11 +5,14 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { engine1 } from '../engine-1/engine.ts'
-import { lists, matrix } from '../engine-1/test-matrix.ts'
-import type { BoundList, Definition, Factor, Input, Lists } from '../model.ts'
+import { listOf } from '../engine-1/test-lists.ts'
+import { bound, lists, matrix } from '../engine-1/test-matrix.ts'
+import type { BoundList, Definition, Factor, Input, Inputs, Lists } from '../model.ts'
 import { analyse } from './analyse.ts'
 import { orderOf } from './analysis-order.ts'
+import { DEFINITION, listName } from './analysis-task.ts'
 import { type Analyst, createAnalyst } from './analyst.ts'
+import { minimalChanges, NOT_SEARCHED } from './minimal-changes.ts'
 import { combinationsAtMost } from './size.ts'
 import { age, kind, made, tableOf } from './test-definitions.ts'
 
@@ -101,6 +104,49 @@ describe('what it answers', () => {
   })
 })
 
+const given: Inputs = {
+  country: 'DE',
+  turnover: '5000.00',
+  channel: 'online',
+  trades: [],
+  since: '2020-01-01',
+  pep: false,
+}
+
+describe('what it searches', () => {
+  test.each([undefined, 'medium', 'unheard-of'])('changes towards %s: the same as in this thread', async (band) => {
+    analyst = createAnalyst({ script })
+    const here = minimalChanges(bound(matrix), engine1.compile(matrix), lists, given, { band })
+    expect(JSON.stringify(await analyst.search(order(matrix), given, band, 'a'))).toBe(JSON.stringify(here))
+  })
+
+  test('an input that was not given stays so', async () => {
+    analyst = createAnalyst({ script })
+    const { since: _, ...fewer } = given
+    const here = minimalChanges(bound(matrix), engine1.compile(matrix), lists, fewer)
+    expect(await analyst.search(order(matrix), fewer, undefined, 'a')).toEqual(here)
+  })
+})
+
+describe('what it attributes', () => {
+  const risky = listOf('jurisdiction-risk', { DE: { score_bps: 9000 }, CH: { score_bps: 1000 } })
+  const scored = made([country], [lookup])
+  const doubled = made([country], [lookup, { ...lookup, key: 'again' }], { aggregation: 'sum' })
+
+  test('the list that makes the difference, and a definition that has a part in it', async () => {
+    analyst = createAnalyst({ script })
+    const young = orderOf(engine1.compile(doubled), new Map([['jurisdiction-risk', risky]]), 1)
+    const names = [DEFINITION, listName('jurisdiction-risk')]
+    const found = await analyst.attribute({ names, old: order(scored), young, inputs: { country: 'DE' } }, 'a')
+    const told = found.alone.map(({ name, outcome, whole }) => [name, outcome.outcome?.reason_codes, whole])
+    expect(told).toEqual([
+      [DEFINITION, [], false],
+      [listName('jurisdiction-risk'), [], false],
+    ])
+    expect(found).toMatchObject({ joint: [], untried: [] })
+  })
+})
+
 describe('what it bounds', () => {
   /** Says that it is ready, and then nothing. */
   const silent = path.join(folder, 'silent.mjs')
@@ -128,6 +174,14 @@ describe('what it bounds', () => {
       ],
       is_cut_short: true,
     })
+  })
+
+  test('time of a search and of an attribution: nothing is said that was not tried', async () => {
+    analyst = createAnalyst({ script: silent, time_limit_ms: 50 })
+    expect(await analyst.search(order(matrix), given, undefined, 'a')).toEqual(NOT_SEARCHED)
+    const both = { old: order(matrix), young: order(matrix), inputs: given }
+    const found = await analyst.attribute({ names: [DEFINITION], ...both }, 'a')
+    expect(found).toEqual({ alone: [], joint: [], untried: [DEFINITION] })
   })
 
   test('memory alike', async () => {

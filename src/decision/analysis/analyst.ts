@@ -1,11 +1,14 @@
 /**
  * Goes through definitions in a bounded thread, so that nobody else's request waits for it. What meets a limit of time or
- * memory is said to be unprovable, like what has too many combinations; a thread that fails is never taken for an answer.
+ * memory is said to be unproved, unsearched or untried; a thread that fails is never taken for an answer.
  */
 import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
-import type { Finding } from '../model.ts'
-import type { AnalysisOrder } from './analysis-order.ts'
+import type { Finding, Inputs } from '../model.ts'
+import { type AnalysisOrder, pack, partsOf } from './analysis-order.ts'
+import type { Attempt, Findings, Task } from './analysis-task.ts'
 import type { Answer } from './analysis-worker.ts'
+import type { Attribution } from './attribution.ts'
+import { type MinimalChanges, NOT_SEARCHED } from './minimal-changes.ts'
 
 export interface AnalystOptions {
   /** The built analysis-worker. */
@@ -20,38 +23,83 @@ export interface Analysis {
   readonly is_cut_short: boolean
 }
 
+/** The same inputs on two sets of versions; names and lists as the task has them. */
+export interface AttributionOrder {
+  readonly names: readonly string[]
+  readonly old: AnalysisOrder
+  readonly young: AnalysisOrder
+  readonly inputs: Inputs
+}
+
+/** `caller` is who asks: callers take turns. All throw when the thread fails. */
 export interface Analyst {
-  /** `caller` is who asks: callers take turns. Throws when the thread fails. */
   analyse(order: AnalysisOrder, caller: string): Promise<Analysis>
+  /** What was bound before; says `truncated` where a limit was met. */
+  search(order: AnalysisOrder, inputs: Inputs, band: string | undefined, caller: string): Promise<MinimalChanges>
+  /** Says `untried` of what a limit kept from being tried. */
+  attribute(order: AttributionOrder, caller: string): Promise<Tried>
   close(): Promise<void>
 }
+export type Tried = Pick<Attribution<Attempt>, 'alone' | 'joint' | 'untried'>
 
 /** Five million combinations, the most that is gone through, take under a second; lists and decisions may add several. */
 const TIME_LIMIT_MS = 15_000
 const HEAP_LIMIT_MIB = 256
 const MAX_WAITING = 50
+/** Of the time limit: how long is searched, so that what was found by then is told. */
+const SEARCHED_SHARE = 1 / 3
 
-export function createAnalyst({ script, time_limit_ms, heap_limit_mib }: AnalystOptions): Analyst {
-  const thread = new BoundedThread<AnalysisOrder, Answer>({
+export function createAnalyst({ script, time_limit_ms = TIME_LIMIT_MS, heap_limit_mib }: AnalystOptions): Analyst {
+  const thread = new BoundedThread<Task, Answer>({
     name: 'analysis worker',
     script,
-    time_limit_ms: time_limit_ms ?? TIME_LIMIT_MS,
+    time_limit_ms,
     heap_limit_mib: heap_limit_mib ?? HEAP_LIMIT_MIB,
     max_waiting: MAX_WAITING,
   })
+  const limit_ms = time_limit_ms * SEARCHED_SHARE
+
+  async function run<T extends Task>(task: T, caller: string): Promise<Findings[T['op']]> {
+    const orders = task.op === 'attribute' ? [task.old, task.young] : [task.of]
+    const answer = await thread.run(task, { caller, transfer: orders.flatMap(partsOf) })
+    if (answer.op === 'found') return answer.found as Findings[T['op']]
+    throw new Error(answer.op === 'failed' ? answer.message : `The analysis worker answered ${answer.op}`)
+  }
+
   return {
     async analyse(order, caller) {
       try {
-        const answer = await thread.run(order, { caller })
-        if (answer.op === 'analysed') return { findings: answer.findings, is_cut_short: false }
-        throw new Error(answer.op === 'failed' ? answer.message : `The analysis worker answered ${answer.op}`)
+        const findings = await run({ op: 'prove', of: await pack(order) }, caller)
+        return { findings, is_cut_short: false }
       } catch (error) {
-        if (!(error instanceof ThreadFailure) || !(error.reason === 'time' || error.reason === 'memory')) throw error
-        return { findings: [cutShort(error.message)], is_cut_short: true }
+        return { findings: [cutShort(limitMet(error).message)], is_cut_short: true }
+      }
+    },
+    async search(order, inputs, band, caller) {
+      try {
+        return await run({ op: 'search', of: await pack(order), inputs, band, limit_ms }, caller)
+      } catch (error) {
+        limitMet(error)
+        return NOT_SEARCHED
+      }
+    },
+    async attribute({ names, old, young, inputs }, caller) {
+      try {
+        const packed = { old: await pack(old), young: await pack(young) }
+        return await run({ op: 'attribute', names, inputs, limit_ms, ...packed }, caller)
+      } catch (error) {
+        limitMet(error)
+        return { alone: [], joint: [], untried: names }
       }
     },
     close: () => thread.close(),
   }
+}
+
+/** The limit, if one was met; anything else is thrown on. */
+function limitMet(error: unknown): ThreadFailure {
+  if (error instanceof ThreadFailure && (error.reason === 'time' || error.reason === 'memory')) return error
+  throw error
 }
 
 const cutShort = (why: string): Finding => ({

@@ -31,6 +31,8 @@ export class NotAnalysable extends Error {
 }
 
 const MAX_ATOMS = 100_000
+/** Keys of all lists together, alike or not: more are not even gathered, for memory has to be found for them at once. */
+const MAX_KEYS = 500_000
 const FIRST_DATE = parseDate('0001-01-01') as number
 const LAST_DATE = parseDate('9999-12-31') as number
 
@@ -38,7 +40,10 @@ const LAST_DATE = parseDate('9999-12-31') as number
 export function atomsOf(input: Input, by: Distinctions, lists: Lists): Atom[] {
   const column = columnOf(input)
   // A list that is not held whole cannot say of any value that it is not its key.
-  const keys = by.list_keys.flatMap((list_key) => entriesOf(list_key, lists).map(({ key }) => key))
+  const entries = by.list_keys.map((list_key) => entriesOf(list_key, lists))
+  const count = entries.reduce((sum, { length }) => sum + length, 0)
+  if (count > MAX_KEYS) throw new NotAnalysable(`its lists have ${count} keys together, more than ${MAX_KEYS}`)
+  const keys = entries.flatMap((all) => all.map(({ key }) => key))
   const named = [...keys, ...by.named]
   const atoms = column.kind === 'text' ? textAtoms(input, by, named, lists) : orderedAtoms(input, column, by, named)
   if (atoms.length > MAX_ATOMS) {

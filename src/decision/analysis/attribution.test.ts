@@ -13,6 +13,7 @@ test('one thing that explains everything is named, the others are without effect
     alone: [{ name: 'list', outcome: { band: 'high' }, whole: true }],
     joint: [],
     without_effect: ['matrix'],
+    untried: [],
   })
 })
 
@@ -58,4 +59,23 @@ test('it decides at most twice per name and twice more', () => {
     return has('a') && has('d')
   })
   expect(decisions).toBeLessThanOrEqual(10)
+})
+
+test('what there was no time for is untried, and said of nothing else', () => {
+  const within = (tries: number, decide: (has: (name: string) => boolean) => unknown) => {
+    let left = tries
+    const isOver = () => left-- <= 0
+    return attribute({ names: ['a', 'b', 'c'], isOver, decide: (switched) => decide((name) => switched.has(name)) })
+  }
+  const both = (has: (name: string) => boolean) => has('a') && has('b')
+  expect(within(0, both)).toMatchObject({ changed: true, alone: [], joint: [], untried: ['a', 'b', 'c'] })
+  // Each was tried alone, but not what they do together.
+  expect(within(5, both)).toMatchObject({ alone: [], joint: [], without_effect: [], untried: ['a', 'b', 'c'] })
+  expect(within(6, both)).toMatchObject({ joint: ['a', 'b'], without_effect: ['c'], untried: [] })
+  // One that explains everything leaves nothing to be found out about those that were tried.
+  expect(within(2, (has) => has('a'))).toMatchObject({
+    alone: [{ name: 'a', whole: true }],
+    without_effect: ['b'],
+    untried: ['c'],
+  })
 })

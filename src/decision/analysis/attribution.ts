@@ -10,6 +10,8 @@ export interface Switchable<T> {
   readonly names: readonly string[]
   /** The outcome with the new version of those switched and the old one of all others. */
   decide(switched: ReadonlySet<string>): T
+  /** True from when nothing more is to be tried. */
+  isOver?(): boolean
 }
 
 export interface Attribution<T> {
@@ -21,35 +23,47 @@ export interface Attribution<T> {
   /** Needed for the new outcome, though without effect when switched alone. */
   readonly joint: readonly string[]
   readonly without_effect: readonly string[]
+  /** What it does was not found out: it was over before. */
+  readonly untried: readonly string[]
 }
 
 /** Makes at most two decisions per name, and two more. */
-export function attribute<T>({ names, decide }: Switchable<T>): Attribution<T> {
+export function attribute<T>({ names, decide, isOver = () => false }: Switchable<T>): Attribution<T> {
   const text = (outcome: T): string => canonicalJson(outcome)
   const before = decide(new Set())
   const after = decide(new Set(names))
-  const single = names.map((name) => ({ name, outcome: decide(new Set([name])) }))
+  const single = names.flatMap((name) => (isOver() ? [] : [{ name, outcome: decide(new Set([name])) }]))
   const alone = single
     .filter(({ outcome }) => text(outcome) !== text(before))
     .map(({ name, outcome }) => ({ name, outcome, whole: text(outcome) === text(after) }))
   const effective = new Set(alone.map(({ name }) => name))
-  const needed = neededFor(text(after), names, effective, (switched) => text(decide(switched)))
   const isWhole = alone.some(({ whole }) => whole) || text(before) === text(after)
-  const joint = isWhole ? [] : names.filter((name) => needed.has(name) && !effective.has(name))
-  const without_effect = names.filter((name) => !effective.has(name) && !joint.includes(name))
-  return { before, after, changed: text(before) !== text(after), alone, joint, without_effect }
+  const needed = isWhole
+    ? new Set<string>()
+    : neededFor(text(after), names, effective, (switched) => text(decide(switched)), isOver)
+  const inert = single.map(({ name }) => name).filter((name) => !effective.has(name))
+  const joint = inert.filter((name) => needed?.has(name))
+  const without_effect = needed ? inert.filter((name) => !needed.has(name)) : []
+  const told = new Set([...effective, ...joint, ...without_effect])
+  const untried = names.filter((name) => !told.has(name))
+  return { before, after, changed: text(before) !== text(after), alone, joint, without_effect, untried }
 }
 
-/** A smallest set in that none of it can be left out; what has an effect alone is kept longest, since it explains more. */
+/**
+ * A smallest set in that none of it can be left out; what has an effect alone is kept longest, since it explains more. Null
+ * when it was over before that was known.
+ */
 function neededFor(
   after: string,
   names: readonly string[],
   effective: ReadonlySet<string>,
   outcome: (switched: ReadonlySet<string>) => string,
-): Set<string> {
+  isOver: () => boolean,
+): Set<string> | null {
   const needed = new Set(names)
   const inert = names.filter((name) => !effective.has(name))
   for (const name of [...inert, ...effective]) {
+    if (isOver()) return null
     needed.delete(name)
     if (outcome(needed) !== after) needed.add(name)
   }

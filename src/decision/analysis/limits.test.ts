@@ -52,6 +52,26 @@ describe('what is too large', () => {
     expect(brief(found(made(inputs, factors)))).toEqual([5, 6].map((n) => `not_analysable /factors/${n}/table`))
   })
 
+  test('keys of many lists are not even gathered, alike or not', () => {
+    const entry = { key: 'k', entry: {}, hash: '' }
+    const long = (list_key: string): BoundList => ({
+      ...(lists.get('jurisdiction-risk') as BoundList),
+      list_key,
+      all: Array.from({ length: 60_000 }, (_, n) => ({ ...entry, key: `k${n}` })),
+    })
+    const names = Array.from({ length: 9 }, (_, n) => `long-${n}`)
+    const many: Lists = new Map([...lists, ...names.map((name) => [name, long(name)] as const)])
+    const own: Input = { name: 'code', title: 'Code', type: 'string' }
+    const reading = (count: number) => {
+      const rows = names.slice(0, count).map((name) => [`in list(${name})`])
+      return found(made([own], [tableOf(['code'], rows, { hit_policy: 'first' })]), many)
+    }
+    expect(brief(reading(1))).toContain('table_gap /factors/0/table')
+    const [finding] = reading(9)
+    expect(finding).toMatchObject({ code: 'not_analysable', pointer: '/factors/0/table', severity: 'error' })
+    expect(finding?.message).toContain('540000 keys together')
+  })
+
   test('a list that is not held whole proves nothing, except of its own keys', () => {
     const large: Lists = new Map([
       ...lists,

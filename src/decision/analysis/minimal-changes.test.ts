@@ -101,3 +101,11 @@ test('nothing found says what was searched; undecidable inputs are not searched'
   const refused = minimalChanges(bound(definition), compiledRule, new Map(), { amount: 'x', tags: [] })
   expect(refused).toMatchObject({ changes: [], searched: { together: 0, decisions: 0 } })
 })
+
+test('when it is over, what was found by then is told, and that it was not all', () => {
+  const whole = minimalChanges(bound(matrix), compiled, lists, inputs)
+  let left = 2
+  const found = minimalChanges(bound(matrix), compiled, lists, inputs, { isOver: () => left-- <= 0 })
+  expect(found.changes).toEqual(whole.changes.slice(0, 1))
+  expect(found.searched).toEqual({ ...whole.searched, decisions: 2, truncated: true })
+})

@@ -33,7 +33,7 @@ export interface MinimalChanges {
     readonly decisions: number
     /** How many inputs were changed at once. */
     readonly together: 0 | 1 | 2
-    /** Something was left untried for its number. */
+    /** Something was left untried, for its number or for the time it would have taken. */
     readonly truncated: boolean
   }
 }
@@ -44,15 +44,28 @@ interface Candidates {
   readonly values: readonly unknown[]
 }
 
-/** `band` asks for one band; without it any other than now will do. Inputs that cannot be decided on have no changes. */
+export interface SearchOptions {
+  /** Asks for one band; without it any other than now will do. */
+  readonly band?: string | undefined
+  /** True from when nothing more is to be tried. */
+  readonly isOver?: () => boolean
+}
+
+/** Where there was no time to look for anything. */
+export const NOT_SEARCHED: MinimalChanges = {
+  changes: [],
+  searched: { inputs: [], not_searched: [], candidates: 0, decisions: 0, together: 0, truncated: true },
+}
+
+/** Inputs that cannot be decided on have no changes. */
 export function minimalChanges(
   bound: Bound,
   compiled: Compiled,
   lists: Lists,
   inputs: Inputs,
-  { band }: { readonly band?: string | undefined } = {},
+  options: SearchOptions = {},
 ): MinimalChanges {
-  const search = new Search(bound, lists, inputs, band)
+  const search = new Search(bound, lists, inputs, options)
   const { candidates, not_searched, truncated } = candidatesOf(compiled, lists, inputs)
   const together = search.isDecidable ? search.run(candidates) : 0
   return {
@@ -77,13 +90,15 @@ class Search {
   private readonly inputs: Inputs
   private readonly now: string | null
   private readonly wanted: string | undefined
+  private readonly isOver: () => boolean
   private readonly seen = new Set<string>()
 
-  constructor(bound: Bound, lists: Lists, inputs: Inputs, wanted: string | undefined) {
+  constructor(bound: Bound, lists: Lists, inputs: Inputs, { band, isOver = () => false }: SearchOptions) {
     this.bound = bound
     this.lists = lists
     this.inputs = inputs
-    this.wanted = wanted
+    this.wanted = band
+    this.isOver = isOver
     this.now = resultOf(bound.decide(inputs, lists))
   }
 
@@ -105,7 +120,7 @@ class Search {
     const [one, other] = changing
     for (const value of one?.values ?? []) {
       for (const second of other ? other.values : [undefined]) {
-        if (this.decisions === MAX_DECISIONS || this.changes.length === MAX_CHANGES) {
+        if (this.decisions === MAX_DECISIONS || this.changes.length === MAX_CHANGES || this.isOver()) {
           this.truncated = true
           return
         }

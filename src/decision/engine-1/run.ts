@@ -4,7 +4,7 @@ import type { Held } from './inputs.ts'
 import { MAX_FINDINGS } from './shape.ts'
 
 /** Above this many, comparing one with every other costs more than a set. */
-const FEW_USED = 24
+const FEW_USED = 48
 
 export class Run {
   /** By slot: inputs, scores of factors, the score of the whole. */

@@ -1,6 +1,6 @@
 /** Where in the record an instant is. Event ids begin with their time, so that the primary key serves searches by time. */
 
-/** The clock of a process may have been set back: its ids went on from where they were, its times did not. */
+/** Id and time of an event agree; in older records, whose ids went on where a clock was set back, by so much or less. */
 const SKEW_MS = 3_600_000
 const LAST_MS = 2 ** 48 - 1
 

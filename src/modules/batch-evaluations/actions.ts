@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import type { Family } from '../../decision/model.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { JobRow } from '../../kernel/job/queries.ts'
+import type { Enqueue } from '../../kernel/job/queue.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { fail, found } from '../../kernel/problem.ts'
 import type { Static } from '../../kernel/schema.ts'
@@ -74,14 +75,23 @@ export async function expectSubjects(tx: Tx, items: Order['items'] = []): Promis
   if (missing !== undefined) fail('not_found', { detail: 'One of the items names a subject that is not there.' })
 }
 
-export async function startBatch(kernel: Kernel, tx: Tx, order: Order): Promise<JobRow> {
+export const startBatch = async (kernel: Kernel, tx: Tx, order: Order): Promise<JobRow> =>
+  (await orderBatch(kernel, tx, order)).job
+
+/** What refuses an order does so before anything is written. */
+export async function orderBatch(
+  kernel: Kernel,
+  tx: Tx,
+  order: Order,
+  how: Pick<Enqueue, 'unlimited'> = {},
+): Promise<{ batch_id: string; job: JobRow }> {
   const resolution = await resolveOrder(kernel, tx, order)
   await expectSubjects(tx, order.items)
   const source = await heldSource(tx, order)
   const batch_id = uuidv7()
   const clocks = { valid_at: order.valid_at }
   const receipt = await keepReceipt(tx, `batch ${batch_id}`, pointersOf(resolution), clocks)
-  const job = await enqueue(kernel, tx, batch_id, source.total)
+  const job = await enqueue(kernel, tx, batch_id, source.total, how)
   await insertBatch(tx, {
     ...source,
     batch_id,
@@ -97,11 +107,18 @@ export async function startBatch(kernel: Kernel, tx: Tx, order: Order): Promise<
     known_at: receipt.known_at,
     note: order.note ?? null,
   })
-  return job
+  return { batch_id, job }
 }
 
-const enqueue = (kernel: Kernel, tx: Tx, batch_id: string, total: number | null): Promise<JobRow> =>
+const enqueue = (
+  kernel: Kernel,
+  tx: Tx,
+  batch_id: string,
+  total: number | null,
+  how: Pick<Enqueue, 'unlimited'> = {},
+): Promise<JobRow> =>
   kernel.jobs.enqueue(tx, {
+    ...how,
     kind: KIND,
     payload: { batch_id },
     resource: `/api/batch-evaluations/${batch_id}`,

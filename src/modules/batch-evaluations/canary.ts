@@ -1,8 +1,9 @@
-/** One batch with one item, for the isolation canary; it is not meant to be run. */
+/** One batch with one item, and a schedule that started it, for the isolation canary; it is not meant to be run. */
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { keepReceipt, resolve } from '../reference-data/index.ts'
 import { insertBatch, insertItems } from './queries.ts'
+import { insertSchedule, insertScheduleRun } from './schedules/queries.ts'
 
 export async function plantCanary(tx: Tx): Promise<void> {
   const receipt = await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
@@ -44,4 +45,18 @@ export async function plantCanary(tx: Tx): Promise<void> {
       findings: [],
     },
   ])
+  const schedule_id = uuidv7()
+  await insertSchedule(tx, {
+    schedule_id,
+    name: `canary ${schedule_id}`,
+    family: 'matrix',
+    definition_key: 'canary',
+    filter: {},
+    note: 'canary',
+    cron: '0 0 1 1 *',
+    time_zone: 'UTC',
+    paused: true,
+    next_run_at: null,
+  })
+  await insertScheduleRun(tx, schedule_id, { run_id: uuidv7(), due_at: null, batch_id, skipped: null, detail: null })
 }

@@ -191,6 +191,7 @@ test('two batches are compared, and each difference has its cause', async () => 
     { from: 'low', to: 'high', count: 2 },
     { from: 'low', to: 'low', count: 1 },
   ])
+  expect(compared.hit_migration).toEqual([])
   expect(compared.versions).toMatchObject([{ family: 'list', key: policy.country_list }])
   expect(compared.items.map(({ external_id, because }: Record<string, never>) => [external_id, because])).toEqual([
     ['a', [`list ${policy.country_list}`]],
@@ -202,6 +203,47 @@ const itemOf = (text: string) => {
   const [external_id, country] = text.split(' ')
   return { external_id, inputs: { country } }
 }
+
+/** A rule of one threshold for each version. */
+const hitsAt = (amount: number) => ({
+  inputs: [{ name: 'amount', title: 'Amount', type: 'integer', minimum: 0, maximum: 1000 }],
+  table: {
+    hit_policy: 'first',
+    columns: ['amount'],
+    outputs: [],
+    rows: [{ key: 'large', when: [`>= ${amount}`], then: [] }],
+  },
+  reason_code: 'LARGE',
+  reason: 'The amount is large.',
+})
+
+test('two batches of a rule are compared by hit and no hit', async () => {
+  const rule_key = `compared-${uuidv7().slice(-8)}`
+  const path = `/rules/${rule_key}`
+  const inForce = async (version: number) => {
+    await t.make(`POST ${path}/versions/draft/publish`, { body: {} })
+    await t.make(`POST ${path}/activations`, { body: { version, reason: 'test' } })
+  }
+  const amounts = [50, 150, 250, 260, 'none']
+  const order = { rule_key, items: amounts.map((amount, n) => ({ external_id: `x-${n}`, inputs: { amount } })) }
+  await t.make('POST /rules', { body: { rule_key, title: 'Compared', definition: hitsAt(100) } })
+  await inForce(1)
+  const first = await ranBatch(t, order)
+  await t.make(`POST ${path}/versions`, { body: { definition: hitsAt(200) } })
+  await inForce(2)
+  const items = order.items.with(3, { external_id: 'x-3', inputs: { amount: 'none' } })
+  const second = await ranBatch(t, { ...order, items })
+  const compared = await get(`/batch-evaluations/${first}/compare/${second}`)
+  expect(compared).toMatchObject({ common: 5, same: 3, different: 2 })
+  expect(compared.hit_migration).toEqual([
+    { from: false, to: false, count: 1 },
+    { from: null, to: null, count: 1 },
+    { from: true, to: false, count: 1 },
+    { from: true, to: null, count: 1 },
+    { from: true, to: true, count: 1 },
+  ])
+  expect(compared.migration).toEqual([{ from: null, to: null, count: 5 }])
+})
 
 test('a decided item never changes, and one that was altered is not explained', async () => {
   const items = [{ inputs: { country: 'DE' } }]

@@ -58,6 +58,15 @@ const FileReading = closed(
   { description: 'How the upload is read. Items of a list are separated by | in CSV.' },
 )
 
+export const BatchFilter = closed(
+  {
+    subject_type: Type.Optional(oneOf(subjectTypes)),
+    segment: Type.Optional(text(100)),
+    band: Type.Optional(Slug({ description: 'Of the rating in force.', examples: ['high'] })),
+  },
+  { description: 'All active subjects that fit.' },
+)
+
 export const BatchOrder = closed({
   matrix_key: Type.Optional(
     Slug({ description: 'The matrix that decides. Either this or rule_key.', examples: ['customer-risk'] }),
@@ -81,16 +90,7 @@ export const BatchOrder = closed({
       { minItems: 1, description: 'The items themselves. An external id nobody has is decided on its inputs alone.' },
     ),
   ),
-  filter: Type.Optional(
-    closed(
-      {
-        subject_type: Type.Optional(oneOf(subjectTypes)),
-        segment: Type.Optional(text(100)),
-        band: Type.Optional(Slug({ description: 'Of the rating in force.', examples: ['high'] })),
-      },
-      { description: 'All active subjects that fit.' },
-    ),
-  ),
+  filter: Type.Optional(BatchFilter),
   note: Type.Optional(text(500)),
 })
 
@@ -170,6 +170,7 @@ const ItemFault = closed(
   { title: 'BatchItemFault' },
 )
 const Rated = nullable(text(100))
+const Hit = nullable(Type.Boolean())
 export const BatchItem = closed(
   {
     seq: Count,
@@ -277,6 +278,9 @@ export const BatchComparison = closed(
     different: Count,
     migration: listOf(closed({ from: Rated, to: Rated, ...Tally }), 10_000, {
       description: 'Of common items; null: the item failed, or a rule decided.',
+    }),
+    hit_migration: listOf(closed({ from: Hit, to: Hit, ...Tally }), 9, {
+      description: 'Of common items that a rule decided, from hit or no hit to either; null: the item failed.',
     }),
     items: Type.Array(
       closed({

@@ -4,6 +4,7 @@ import { changeList, countries, newSubject, type Policy, policyOf } from '../../
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type Reply, type World, world } from '../../../test/support/world.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
+import { decide, store } from './decide/actions.ts'
 
 let w: World
 let t: ExampleTenant
@@ -41,6 +42,23 @@ describe('a decision', () => {
       contribution_bps: '4500.0000',
     })
     expect(json.explanation.factors[0].reason).toBe('Residence in IR is rated 9000.')
+  })
+
+  test('of this moment is kept with COMMIT alone, and found as it was told', async () => {
+    const subject_id = await newSubject(t, { country: 'IR' })
+    const order = { matrix_key: policy.matrix_key, subject_id, inputs: { channel: 'branch' } }
+    const refuse = (): never => expect.fail('nothing is sent before COMMIT')
+    const told = await t.write(async (tx) => {
+      const decided = await decide(w.kernel, tx, order)
+      return store(w.kernel, { ...tx, query: refuse, find: refuse, run: refuse }, order, decided)
+    })
+    const { json } = await w.call(`GET /evaluations/${told.evaluation_id}`, { token })
+    const { receipt_id, receipt_hash, ...columns } = told
+    const { valid_at, decided_at } = told
+    expect(json).toMatchObject(columns)
+    expect(json.receipt).toEqual({ receipt_id, manifest_hash: receipt_hash, valid_at, known_at: decided_at })
+    const history = await w.call(`GET /subjects/${subject_id}/risk-history`, { token })
+    expect(history.json.items).toMatchObject([{ evaluation_id: told.evaluation_id, valid_at, band: told.band }])
   })
 
   test('is found again as it was told, explanation and inputs included', async () => {

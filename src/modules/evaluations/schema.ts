@@ -268,10 +268,10 @@ const Switch = closed(
     to_version: nullable(Version),
     from_overlay: nullable(Version),
     to_overlay: nullable(Version),
-    effect: oneOf(['whole', 'part', 'joint', 'none'], {
+    effect: oneOf(['whole', 'part', 'joint', 'none', 'unknown'], {
       description:
         'Switched alone, this change gives today’s outcome (whole) or another one (part); joint: it has a part in it only ' +
-        'together with others; none: it makes no difference.',
+        'together with others; none: it makes no difference; unknown: there was no time left to try it.',
     }),
     alone: nullable(Refusable),
     changes: Type.Array(Change, { description: 'What this change alone alters in the outcome.' }),
@@ -327,7 +327,9 @@ const Search = closed(
         candidates: Count,
         decisions: Count,
         together: integer(0, 2, { description: 'How many inputs were changed at once; 0: nothing could be tried.' }),
-        truncated: Type.Boolean({ description: 'Something was left untried for its number.' }),
+        truncated: Type.Boolean({
+          description: 'Something was left untried, for its number or for the time it would have taken.',
+        }),
       },
       { description: 'The space that was searched.' },
     ),

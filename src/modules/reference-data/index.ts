@@ -55,13 +55,19 @@ export {
 } from './datasets/queries.ts'
 export { countsOf, definitionOf, importRows, optionsFor, readSource } from './imports/actions.ts'
 export {
+  keepReceipt,
+  keepReceiptOfNow,
+  type Manifest,
+  manifestOf,
+  writtenManifest,
+} from './receipts/actions.ts'
+export {
   type Clocks,
   type ContentPointer,
-  keepReceipt,
+  type ListPointer,
   listsInForce,
   lookUp,
   lookUpHashed,
-  manifestOf,
   type Pointer,
   readOverlay,
   repin,

@@ -112,6 +112,33 @@ describe('resolving', () => {
     expect(await read((tx) => scoreOf(tx, key))).toBe(2000)
   })
 
+  test('while nothing moves the lists are the very same, and are others as soon as one of them moves', async () => {
+    const list_key = await newList(points(1000))
+    const key = await newMatrix(reading(list_key))
+    const resolved = () => read((tx) => resolveDecision(w.kernel, tx, { family: 'matrix', key }))
+    await resolved()
+    const [first, second] = [await resolved(), await resolved()]
+    expect(second.lists).toBe(first.lists)
+    expect(manifestOf(second)).toBe(manifestOf(first))
+    expect(second.definition.now).not.toBe(first.definition.now)
+    expect([...second.lists.values()].filter((list) => 'now' in list)).toEqual([])
+    expect(new Set(pointersOf(second).map(({ now }) => now))).toEqual(new Set([second.definition.now]))
+    await putInForce(list_key, points(2000))
+    const third = await resolved()
+    expect([first, third].map(({ lists }) => lists.get(list_key)?.version)).toEqual([1, 2])
+    expect(manifestOf(third)).not.toEqual(manifestOf(first))
+  })
+
+  test('a list that comes into force by the clock is read from then on, though nothing is written then', async () => {
+    const list_key = await newList(points(1000))
+    const key = await newMatrix(reading(list_key))
+    const path = `/reference-data/datasets/${list_key}`
+    const { version } = await make(`POST ${path}/versions`, { data: points(3000) })
+    const effective_from = new Date(Date.now() + 1500).toISOString()
+    await make(`POST ${path}/activations`, { version, reason: 'test', effective_from })
+    await expect.poll(() => read((tx) => scoreOf(tx, key)), { timeout: 20_000, interval: 50 }).toBe(3000)
+  })
+
   test('nothing that was undone is remembered', async () => {
     const list_key = await newList(points(1000))
     const key = await newMatrix(reading(list_key))

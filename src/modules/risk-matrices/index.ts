@@ -23,6 +23,7 @@ export {
   resolutionOf,
   resolveDecision,
   type Wanted,
+  writtenManifestOf,
 } from './binding/actions.ts'
 export {
   createDefinition,

@@ -10,7 +10,7 @@ import { ratingRoutes } from './ratings/routes.ts'
 import { recordRoutes } from './records/routes.ts'
 
 export { headOfRisk, overrideRating } from './ratings/actions.ts'
-export { insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
+export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
 export { Override, Rating } from './ratings/schema.ts'
 export {
   countSubjects,

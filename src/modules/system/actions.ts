@@ -6,10 +6,10 @@ import { fail } from '../../kernel/problem.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import {
   findUpload,
-  findUploadChunk,
   findUploadContent,
   insertUpload,
   insertUploadChunk,
+  listUploadPieces,
   removeUnstoredUpload,
   type UploadRow,
   updateUploadStored,
@@ -123,8 +123,9 @@ export async function useUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
 }
 
 /**
- * The stored bytes in order, each piece read in a transaction of its own. Before the last piece is given, the whole is
- * compared with what was received: altered bytes are never delivered completely, those of one piece not at all.
+ * The stored bytes in order, each chunk read in a transaction of its own and given in pieces, each in memory of its own. Before
+ * the last chunk is given, the whole is compared with what was received: altered bytes are never delivered completely, those of
+ * one chunk not at all.
  */
 export async function* readUpload(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -133,14 +134,22 @@ export async function* readUpload(
   const content = await read((tx) => findUploadContent(tx, upload_id))
   if (!content) return fail('not_found', 'There is no such upload.')
   const hash = createHash('sha256')
-  let last: Buffer = Buffer.alloc(0)
+  let last: Buffer[] = []
   for (let seq = 0; seq < content.chunks; seq++) {
-    const chunk = await read((tx) => findUploadChunk(tx, upload_id, seq))
-    if (!chunk) return fail('not_found', 'The upload was removed while it was being read.')
-    if (seq > 0) yield last
-    hash.update(chunk.bytes)
-    last = chunk.bytes
+    yield* last
+    last = decoded(await read((tx) => listUploadPieces(tx, upload_id, seq)))
+    if (last.length === 0) return fail('not_found', 'The upload was removed while it was being read.')
+    for (const piece of last) hash.update(piece)
   }
   if (hash.digest('hex') !== content.sha256) throw new Error(`the stored bytes of upload ${upload_id} have changed`)
-  if (last.length > 0) yield last
+  yield* last
+}
+
+function decoded(rows: { text: string }[]): Buffer[] {
+  return rows.map((row) => {
+    const piece = Buffer.from(row.text, 'base64')
+    // Rows are found to be garbage late; their texts should not wait for that.
+    row.text = ''
+    return piece
+  })
 }

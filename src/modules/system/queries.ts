@@ -70,9 +70,15 @@ export const findUploadContent = (tx: Tx, upload_id: string) =>
     [tx.tenant_id, upload_id],
   )
 
-export const findUploadChunk = (tx: Tx, upload_id: string, seq: number) =>
-  tx.find<{ bytes: Buffer }>(
-    'select bytes from app.upload_chunk where tenant_id = $1 and upload_id = $2 and seq = $3',
+/** A long value is copied several times on its way through the driver, and as hex twice as long. */
+const PIECE_BYTES = 64 * 1024
+
+/** One chunk as short texts in base64, in order; none when it is not there. */
+export const listUploadPieces = (tx: Tx, upload_id: string, seq: number) =>
+  tx.query<{ text: string }>(
+    `select encode(substring(bytes from piece * ${PIECE_BYTES} + 1 for ${PIECE_BYTES}), 'base64') as text
+       from app.upload_chunk, generate_series(0, (octet_length(bytes) - 1) / ${PIECE_BYTES}) as piece
+      where tenant_id = $1 and upload_id = $2 and seq = $3 order by piece`,
     [tx.tenant_id, upload_id, seq],
   )
 

@@ -4,7 +4,7 @@
  */
 import { bucketHash, entryHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
 
-const PAIR_BYTES = 2 * HASH_BYTES
+export const PAIR_BYTES = 2 * HASH_BYTES
 /** A chunk of 1 MiB: growing never copies, so the peak is what is stored. */
 const CHUNK_PAIRS = 16_384
 const MIN_BITS = 8
@@ -79,16 +79,36 @@ export function createMerkleBuilder(): MerkleBuilder {
 }
 
 /** Pairs one after the other in fixed chunks: no object per entry. */
-class PairStore {
+export class PairStore {
   count = 0
   private readonly chunks: Buffer[] = []
 
   /** Where the next pair goes. */
   private grow(): Buffer {
-    const offset = this.count % CHUNK_PAIRS
-    if (offset === 0) this.chunks.push(Buffer.allocUnsafe(CHUNK_PAIRS * PAIR_BYTES))
+    const chunk = this.roomy()
     this.count++
-    return this.chunks[this.chunks.length - 1] as Buffer
+    return chunk
+  }
+
+  private roomy(): Buffer {
+    if (this.count === this.chunks.length * CHUNK_PAIRS) {
+      this.chunks.push(Buffer.allocUnsafe(CHUNK_PAIRS * PAIR_BYTES))
+    }
+    return this.chunkOf(this.count)
+  }
+
+  /** Forgets the pairs and keeps the room. */
+  clear(): void {
+    this.count = 0
+  }
+
+  /** Many at once, as they lie in a store. */
+  pushAll(pairs: Buffer): void {
+    for (let at = 0; at < pairs.length; ) {
+      const copied = pairs.copy(this.roomy(), (this.count % CHUNK_PAIRS) * PAIR_BYTES, at)
+      this.count += copied / PAIR_BYTES
+      at += copied
+    }
   }
 
   pushHex(key_hash: string, entry_hash: string): void {
@@ -133,8 +153,14 @@ class PairStore {
 
 const firstBits = (key_hash: Buffer, bits: number, at = 0): number => key_hash.readUInt32BE(at) >>> (32 - bits)
 
-/** Indexes of the pairs in key order, by counting sort into buckets, and where each bucket begins. */
-function sortIntoBuckets(pairs: PairStore, bits: number): { order: Uint32Array; starts: Uint32Array } {
+/** Indexes of the pairs in key order, and where each bucket begins. */
+interface Buckets {
+  readonly order: Uint32Array
+  readonly starts: Uint32Array
+}
+
+/** By counting sort. Throws DuplicateKey. */
+export function sortIntoBuckets(pairs: PairStore, bits: number): Buckets {
   const starts = new Uint32Array(2 ** bits + 1)
   for (let index = 0; index < pairs.count; index++) {
     const after = pairs.bucketOf(index, bits) + 1
@@ -157,7 +183,17 @@ function sortIntoBuckets(pairs: PairStore, bits: number): { order: Uint32Array; 
     if (inside.length <= SMALL_BUCKET) sortSmall(pairs, inside, beginnings)
     else inside.sort((a, b) => pairs.compareKeys(a, b))
   }
+  expectDifferent(pairs, order)
   return { order, starts }
+}
+
+function expectDifferent(pairs: PairStore, order: Uint32Array): void {
+  for (let at = 1; at < order.length; at++) {
+    const here = order[at] as number
+    if (pairs.compareKeys(order[at - 1] as number, here) === 0) {
+      throw new DuplicateKey(pairs.pair(here).toString('hex', 0, HASH_BYTES))
+    }
+  }
 }
 
 /** Putting each pair into its place takes less than a sort that can do more, and beginnings are read once, not per comparison. */
@@ -178,29 +214,30 @@ function sortSmall(pairs: PairStore, order: Uint32Array, beginnings: Float64Arra
   }
 }
 
+const pairsIn = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
+  Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
+
+export const hashOfBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
+  bucketHash(Buffer.concat(pairsIn(pairs, buckets, bucket)))
+
+/** The hashes of all buckets, and above them one level after the other up to the one at the top. */
+export function levelsOver(buckets: Buffer[]): Buffer[][] {
+  const levels = [buckets]
+  for (let below = buckets; below.length > 1; below = levels.at(-1) as Buffer[]) {
+    const pairs = below
+    levels.push(
+      Array.from({ length: pairs.length / 2 }, (_, i) => nodeHash(pairs[2 * i] as Buffer, pairs[2 * i + 1] as Buffer)),
+    )
+  }
+  return levels
+}
+
 function buildTree(pairs: PairStore): MerkleTree {
   const { count } = pairs
   const bits = bucketBits(count)
-  const { order, starts } = sortIntoBuckets(pairs, bits)
-  for (let at = 1; at < count; at++) {
-    const here = order[at] as number
-    if (pairs.compareKeys(order[at - 1] as number, here) === 0) {
-      throw new DuplicateKey(pairs.pair(here).toString('hex', 0, HASH_BYTES))
-    }
-  }
-  const bucketPairs = (bucket: number): Buffer[] =>
-    Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
-
-  let level: Buffer[] = Array.from({ length: 2 ** bits }, (_, bucket) => bucketHash(Buffer.concat(bucketPairs(bucket))))
-  const levels = [level]
-  while (level.length > 1) {
-    const below = level
-    level = Array.from({ length: below.length / 2 }, (_, i) =>
-      nodeHash(below[2 * i] as Buffer, below[2 * i + 1] as Buffer),
-    )
-    levels.push(level)
-  }
-  const root = rootHash(count, level[0] as Buffer)
+  const buckets = sortIntoBuckets(pairs, bits)
+  const levels = levelsOver(Array.from({ length: 2 ** bits }, (_, bucket) => hashOfBucket(pairs, buckets, bucket)))
+  const root = rootHash(count, levels.at(-1)?.[0] as Buffer)
 
   return {
     root,
@@ -208,7 +245,7 @@ function buildTree(pairs: PairStore): MerkleTree {
     prove(key) {
       const key_hash = keyHash(key)
       const bucketIndex = firstBits(Buffer.from(key_hash, 'hex'), bits)
-      const bucket = bucketPairs(bucketIndex).map(
+      const bucket = pairsIn(pairs, buckets, bucketIndex).map(
         (pair): Pair => [pair.toString('hex', 0, HASH_BYTES), pair.toString('hex', HASH_BYTES)],
       )
       const siblings = levels.slice(0, -1).map((hashes, height) => {

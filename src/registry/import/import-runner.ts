@@ -14,7 +14,8 @@ export interface ImportLimits {
 }
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
 const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
-const CHUNKS_UNDER_WAY = 2
+/** So much is given to the thread before it asks. */
+const MAX_BYTES_UNDER_WAY = 1024 * 1024
 const YOUNG_MB = 16
 
 export async function* importInThread(
@@ -29,7 +30,7 @@ export async function* importInThread(
   })
   const post = (message: ToThread, transfer: ArrayBuffer[] = []) => worker.postMessage(message, transfer)
   const outputs: ImportOutput[] = []
-  let chunks_under_way = 0
+  let bytes_under_way = 0
   let started = false
   let failure: Error | undefined
   let done = false
@@ -46,7 +47,7 @@ export async function* importInThread(
   let watchdog: NodeJS.Timeout | undefined
   const watch = () => {
     clearTimeout(watchdog)
-    if (!started || done || failure || outputs.length > 0 || chunks_under_way === 0) return
+    if (!started || done || failure || outputs.length > 0 || bytes_under_way === 0) return
     watchdog = setTimeout(() => {
       fail(
         new SourceFault(
@@ -61,7 +62,7 @@ export async function* importInThread(
   worker.on('message', (message: FromThread) => {
     if (message.kind === 'started') started = true
     else if (message.kind === 'taken') {
-      chunks_under_way--
+      bytes_under_way -= message.bytes
       wakeFeeder()
     } else if (message.kind === 'output') {
       outputs.push(message.output)
@@ -87,15 +88,15 @@ export async function* importInThread(
   const feed = async (): Promise<void> => {
     try {
       for await (const bytes of source) {
-        while (chunks_under_way >= CHUNKS_UNDER_WAY && !failure && !ended) {
+        while (bytes_under_way >= MAX_BYTES_UNDER_WAY && !failure && !ended) {
           await new Promise<void>((resolve) => {
             wakeFeeder = resolve
           })
         }
         if (failure || ended) return
-        chunks_under_way++
-        const own = new Uint8Array(bytes)
-        post({ kind: 'chunk', bytes: own }, [own.buffer as ArrayBuffer])
+        const whole = asWhole(bytes)
+        bytes_under_way += whole.length
+        post({ kind: 'chunk', bytes: whole }, [whole.buffer])
         watch()
       }
       post({ kind: 'finished' })
@@ -130,3 +131,9 @@ export async function* importInThread(
     await worker.terminate()
   }
 }
+
+/** What fills its memory is handed over as it is, a part of something larger as a copy. */
+const asWhole = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength
+    ? (bytes as Uint8Array<ArrayBuffer>)
+    : new Uint8Array(bytes)

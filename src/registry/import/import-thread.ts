@@ -15,7 +15,7 @@ export type ToThread =
   | { readonly kind: 'written' }
 export type FromThread =
   | { readonly kind: 'started' }
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'output'; readonly output: ImportOutput }
   | { readonly kind: 'done' }
   | { readonly kind: 'fault'; readonly code: string; readonly message: string; readonly at: SourceFault['at'] }
@@ -41,9 +41,10 @@ if (port) {
       }
       const chunk = chunks.shift() as Uint8Array | null
       if (chunk === null) return
+      const bytes = chunk.length
       yield chunk
       // Only now has the reader come back for more: what it was given is dealt with.
-      send({ kind: 'taken' })
+      send({ kind: 'taken', bytes })
     }
   }
 

@@ -12,7 +12,8 @@ import {
   SourceFault,
   type Warning,
 } from '../adapter.ts'
-import { createMerkleBuilder, DuplicateKey } from '../content/merkle.ts'
+import { DuplicateKey } from '../content/merkle.ts'
+import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
@@ -30,10 +31,23 @@ export async function* runImport(
   source: Source,
   order: ImportOrder,
 ): AsyncGenerator<ImportOutput, void, undefined> {
+  const content = new RootBuilder()
+  try {
+    yield* readRows(adapter, source, order, content)
+  } finally {
+    content.close()
+  }
+}
+
+async function* readRows(
+  adapter: Adapter,
+  source: Source,
+  order: ImportOrder,
+  content: RootBuilder,
+): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
   const rules = checkList(order.type)
-  const tree = createMerkleBuilder()
   const tally = new RejectTally()
   const fill = new FillCount(order.filled)
   const excerpt = createExcerpts(order.type)
@@ -64,7 +78,7 @@ export async function* runImport(
       const stored = prepared as Exclude<typeof prepared, readonly EntryFault[]>
       accepted++
       data_bytes += Buffer.byteLength(stored.text)
-      tree.addHash(stored.key, stored.hash)
+      content.addHash(stored.key, stored.hash)
       if (stored.key <= last_key) is_ordered = false
       last_key = stored.key
       rules.add(stored.key, entry)
@@ -106,15 +120,15 @@ export async function* runImport(
       filled: fill.counts,
       warnings,
       is_ordered,
-      root: publishable ? rootOf(tree) : null,
+      root: publishable ? rootOf(content) : null,
     },
   }
 }
 
 /** Keys that repeat are found, with their places, where the rows are staged. */
-function rootOf(tree: ReturnType<typeof createMerkleBuilder>): string | null {
+function rootOf(content: RootBuilder): string | null {
   try {
-    return tree.finish().root
+    return content.finish()
   } catch (error) {
     if (error instanceof DuplicateKey) return null
     throw error

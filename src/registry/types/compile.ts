@@ -7,7 +7,7 @@ import { entryHash } from '../content/hashes.ts'
 import { escapeStep, isObject, parsePointer, valueAt } from '../content/pointer.ts'
 import { compileCanonical } from './canonical.ts'
 import type { TypeDefinition } from './definition.ts'
-import { compileSchema } from './engine.ts'
+import { compileExplainer, compileSchema, type ErrorObject } from './engine.ts'
 import { type EntryFault, excerptOf, fault, faultsFrom, titleOf, UNSTORABLE } from './messages.ts'
 import { compileNormaliser } from './normalise.ts'
 
@@ -47,13 +47,20 @@ export class KeyRefused extends Error {
 export function compileType(definition: TypeDefinition): CompiledType {
   const { schema, fields } = definition
   const fits = compileSchema(schema)
+  // Most types never meet an entry that does not fit them.
+  let explain: ((entry: unknown) => readonly ErrorObject[] | null) | undefined
+  const errorsOf = (entry: unknown): readonly ErrorObject[] => {
+    const first = fits.errors ?? []
+    explain ??= compileExplainer(schema)
+    return explain(entry) ?? first
+  }
   const normalise = compileNormaliser(schema)
   const canonical = compileCanonical(schema)
   const keyOf = compileKey(definition)
 
   /** Key and text of a normalised entry, or what is wrong with it. */
   const read = (entry: unknown): Omit<Prepared, 'hash'> | EntryFault[] => {
-    if (!fits(entry)) return faultsFrom(fits.errors ?? [], entry, fields)
+    if (!fits(entry)) return faultsFrom(errorsOf(entry), entry, fields)
     try {
       return { key: keyOf(entry as Entry), text: canonical(entry as Entry) }
     } catch (error) {

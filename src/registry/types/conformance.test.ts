@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compileCanonical } from './canonical.ts'
-import { compileSchema, metaErrors, type ValidateFunction } from './engine.ts'
+import { compileExplainer, compileSchema, metaErrors, type ValidateFunction } from './engine.ts'
 import { limitFaults } from './schema-limits.ts'
 
 interface Group {
@@ -53,6 +53,7 @@ function compile(schema: unknown): ValidateFunction | string[] {
 function runSuite() {
   const different: string[] = []
   const refused: string[] = []
+  const unexplained: string[] = []
   let agreed = 0
   let outside = 0
   for (const file of files.filter((name) => !isAboutFormats(name))) {
@@ -64,21 +65,27 @@ function runSuite() {
         else refused.push(`${name} (${[...new Set(fits)]})`)
         continue
       }
+      const explain = compileExplainer(group.schema)
       for (const { description, data, valid } of group.tests) {
+        if (fits(data) !== (explain(data)?.length === 0)) unexplained.push(`${name}: ${description}`)
         if (fits(data) === valid) agreed++
         else different.push(`${name}: ${description}`)
       }
     }
   }
-  return { agreed, different, refused, outside }
+  return { agreed, different, refused, outside, unexplained }
 }
 
 describe.runIf(files.length > 0)('JSON-Schema-Test-Suite', () => {
-  const { agreed, different, refused, outside } = runSuite()
+  const { agreed, different, refused, outside, unexplained } = runSuite()
 
   test(`${agreed} answers agree, ${different.length} differs`, () => {
     expect(different).toEqual(DIFFERENT)
     expect(agreed).toBeGreaterThan(790)
+  })
+
+  test('errors are found exactly where an entry does not fit', () => {
+    expect(unexplained).toEqual([])
   })
 
   test(`${outside} schemas lie outside the limit, ${refused.length} are refused for other reasons`, () => {

@@ -6,6 +6,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats'
 import { isObject } from '../content/pointer.ts'
 import { compilePattern } from './pattern.ts'
+import { subschemasOf } from './schema-tree.ts'
 
 export type { ErrorObject, ValidateFunction }
 
@@ -41,8 +42,57 @@ export function metaErrors(schema: unknown): ErrorObject[] {
   return metaSchema.validateSchema(schema as object) ? [] : [...(metaSchema.errors ?? [])]
 }
 
-/** Throws when Ajv refuses the schema; the caller has checked its limits. */
-export function compileSchema(schema: unknown): ValidateFunction {
+/** Says whether an entry fits, and the first error where it does not. Throws when Ajv refuses the schema; the caller has checked its limits. */
+export const compileSchema = (schema: unknown): ValidateFunction => ajvWith(false).compile(withoutIdentity(schema))
+
+/** So many steps are made in search of all errors; a step has one error at most. */
+const MAX_STEPS = 200_000
+const STEPS = 'x-steps'
+class TooManySteps extends Error {}
+
+/**
+ * All errors of an entry that does not fit, or null where that would take too many steps: errors times values may be more than
+ * memory holds, and a thread whose memory ends at a large piece takes the process with it.
+ */
+export function compileExplainer(schema: unknown): (entry: unknown) => readonly ErrorObject[] | null {
+  let left = 0
+  const ajv = ajvWith(true)
+  ajv.addKeyword({
+    keyword: STEPS,
+    errors: false,
+    validate: (steps: number, value: unknown) => {
+      left -= steps + (typeof value === 'object' && value !== null ? Object.keys(value).length : 0)
+      if (left < 0) throw new TooManySteps()
+      return true
+    },
+  })
+  const fits = ajv.compile(withSteps(withoutIdentity(structuredClone(schema))))
+  return (entry) => {
+    left = MAX_STEPS
+    try {
+      return fits(entry) ? [] : (fits.errors ?? [])
+    } catch (error) {
+      if (error instanceof TooManySteps) return null
+      throw error
+    }
+  }
+}
+
+/** Each subschema says how many steps it takes itself, beside those for the members of the value. */
+function withSteps<T extends object | boolean>(schema: T): T {
+  if (!isObject(schema)) return schema
+  const below = [...subschemasOf(schema)].map(([, subschema]) => subschema).filter(isObject)
+  const steps = sizeOf(schema, new Set<unknown>(below))
+  for (const subschema of below) withSteps(subschema)
+  return Object.assign(schema, { [STEPS]: steps })
+}
+
+function sizeOf(value: unknown, without: ReadonlySet<unknown>): number {
+  if (typeof value !== 'object' || value === null || without.has(value)) return 1
+  return Object.values(value).reduce((sum: number, member) => sum + sizeOf(member, without), 1)
+}
+
+function ajvWith(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     // A schema may leave a type open or list fewer positions than items: correct, only unusual.
@@ -50,7 +100,7 @@ export function compileSchema(schema: unknown): ValidateFunction {
     strictTuples: false,
     strictRequired: false,
     allowMatchingProperties: true,
-    allErrors: true,
+    allErrors,
     ownProperties: true,
     unicodeRegExp: true,
     multipleOfPrecision: MULTIPLE_OF_DIGITS,
@@ -64,7 +114,7 @@ export function compileSchema(schema: unknown): ValidateFunction {
   })
   // The published package exports its function under `default` when imported from an ES module.
   ;(addFormats as unknown as { default: (ajv: Ajv2020, formats: string[]) => void }).default(ajv, FORMATS)
-  return ajv.compile(withoutIdentity(schema))
+  return ajv
 }
 
 /** References are local, so the schema needs neither its own address nor its dialect's. */

@@ -52,8 +52,8 @@ const slow: TypeDefinition = {
   schema: {
     ...definition.schema,
     anyOf: [
-      { properties: { child: { $ref: '#' } }, required: ['never'] },
-      { properties: { child: { $ref: '#' } }, required: ['neither'] },
+      { allOf: [{ properties: { child: { $ref: '#' } } }], required: ['never'] },
+      { allOf: [{ properties: { child: { $ref: '#' } } }], required: ['neither'] },
       { required: ['code'] },
     ],
   },
@@ -118,6 +118,36 @@ describe('what it bounds', () => {
     const large = Array.from({ length: 300_000 }, (_, i) => ({ code: 'DE', note: `${i}`.repeat(20) }))
     await expect(runner.validate(definition, large)).rejects.toMatchObject({ code: 'type_unusable', reason: 'memory' })
     expect((await runner.validate(definition, [{ code: 'DE' }])).keys).toEqual(['DE'])
+  })
+
+  test.each([
+    [
+      'members, each unknown to every part',
+      { allOf: Array.from({ length: 40 }, () => ({ additionalProperties: false })) },
+    ],
+    ['values, each wrong for every part', { additionalProperties: { allOf: Array(300).fill({ type: 'string' }) } }],
+    ['values, each forbidden twice over and over', { additionalProperties: { $ref: '#/$defs/d1' } }],
+    [
+      'values with much missing',
+      { additionalProperties: { required: Array.from({ length: 2000 }, (_, n) => `m${n}`) } },
+    ],
+  ])('the number of errors: of many %s, the first is told', async (_name, note) => {
+    start({ heap_limit_mib: 64, time_limit_ms: 60_000 })
+    const doubled = Array.from({ length: 40 }, (_, n) => {
+      const next = { $ref: `#/$defs/d${n + 2}` }
+      return [`d${n + 1}`, n < 39 ? { allOf: [next, next] } : false]
+    })
+    const schema = {
+      ...definition.schema,
+      properties: { code: { type: 'string' }, note },
+      $defs: Object.fromEntries(doubled),
+    }
+    const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`k${n}`, { a: 1 }]))
+    const result = await runner.validate({ ...definition, schema }, [{ code: 'DE', note: many }, { code: 5 }])
+    expect(result.faults.map(({ index, faults }) => [index, faults.length])).toEqual([
+      [0, 1],
+      [1, 1],
+    ])
   })
 
   test('a check that exceeds a limit is a fault of the definition', async () => {

@@ -1,6 +1,6 @@
 /** A file becomes a batch: progress, distribution, moves between bands, and a failure with its reason. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
+import { expectFits, shot } from '../visitor.ts'
 import { anton, at, calm, clara, clean, heading, inBrowser, ownRule, putInForce, w, working } from './stage.ts'
 
 /** Two known customers, one unknown, and a row that cannot be decided on. */
@@ -93,7 +93,10 @@ describe('batches', () => {
     expect(await items.getByRole('row', { name: /rule moving/ }).innerText()).toMatch(/hit.*no hit/s)
     const versions = page.getByRole('table', { name: 'Versions that differ' })
     expect(await versions.getByRole('row', { name: /^rule moving/ }).innerText()).toMatch(/1\s+2/)
-    await shot(page, 'decisions-batches-compared')
+    const moves = page.getByRole('table', { name: 'Moves between the batches' })
+    expect(await moves.getByRole('row', { name: /^hit/ }).innerText()).toMatch(/^hit\s+1$/)
+    expect(await moves.getByRole('row', { name: /^no hit/ }).innerText()).toMatch(/^no hit\s+1$/)
+    await expectFits(page, 'decisions-batches-compared')
     expect(seen).toEqual(clean)
     await close()
   })

@@ -1,7 +1,21 @@
 /** What is in force: scheduled and cancelled, rolled back, asked for and approved with its impact, tried on past decisions, retired. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
-import { ada, at, clara, clean, decideBy, heading, inBrowser, openDraft, ownRule, petra, putInForce } from './stage.ts'
+import { expectFits, shot } from '../visitor.ts'
+import {
+  ada,
+  at,
+  clara,
+  clean,
+  decideBy,
+  heading,
+  inBrowser,
+  openDraft,
+  ownRule,
+  petra,
+  putInForce,
+  tokenOf,
+  w,
+} from './stage.ts'
 
 describe('what is in force', () => {
   inBrowser('is scheduled for later, and that is cancelled', async () => {
@@ -38,7 +52,63 @@ describe('what is in force', () => {
     await dialog.getByLabel('Reason').fill('Too many were missed.')
     await shot(page, 'decisions-roll-back')
     await dialog.getByRole('button', { name: 'Roll back' }).click()
-    await page.getByRole('region', { name: 'In force' }).getByText('1', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'In force' }).getByText('Version 1', { exact: true }).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('of a shared rule is pinned until a day, and then the operator followed again', async () => {
+    const { page, seen, close } = await at(clara, '/rules/dormant-account?tab=versions')
+    const force = page.getByRole('region', { name: 'In force' })
+    await force.getByText(/^The operator put it in force for everybody/).waitFor()
+    await page.getByRole('button', { name: 'Pin a version' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Version' }).click()
+    await page.getByRole('option', { name: /^Version 1/ }).click()
+    await dialog.getByText('What will change: version 2 → version 1').waitFor()
+    await dialog.getByLabel('Until').fill('2090-01-01T12:00')
+    await dialog.getByLabel('Reason').fill('Our own review comes first.')
+    await shot(page, 'decisions-pin')
+    await dialog.getByRole('button', { name: 'Pin', exact: true }).click()
+    await force.getByText(/^until .*2090/).waitFor()
+    await force.getByText('“Our own review comes first.”, by you').waitFor()
+    await force.getByText('The operator has version 2 in force').waitFor()
+    const spans = page.getByRole('list', { name: 'Spans of time, oldest first' }).getByRole('listitem')
+    await spans.filter({ hasText: 'Version 1 now' }).waitFor()
+    await spans.filter({ hasText: 'The operator’s then' }).waitFor()
+    await expectFits(page, 'decisions-pinned')
+    await page.getByRole('button', { name: 'Follow again' }).click()
+    await dialog.getByText('What will change: version 1 → version 2').waitFor()
+    await dialog.getByLabel('Reason').fill('Reviewed.')
+    await dialog.getByRole('button', { name: 'Follow again' }).click()
+    await force.getByText(/^The operator put it in force for everybody/).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('is followed again only with a second person, who sees what that changes', async () => {
+    const tenant = await w.makeTenant({ four_eyes: true })
+    const cora = await tokenOf('Cora Compliance', 'compliance_officer', tenant)
+    const carl = await tokenOf('Carl Compliance', 'compliance_officer', tenant)
+    const body = { version: 1, reason: 'In review.' }
+    const { cr_id } = (await w.call('POST /rules/dormant-account/pin', { token: cora, body })).json
+    await w.call(`POST /change-requests/${cr_id}/approve`, { token: carl, body: {} })
+    const maker = await at(cora, '/rules/dormant-account')
+    await maker.page.getByRole('region', { name: 'In force' }).getByText('until further notice').waitFor()
+    await maker.page.getByRole('button', { name: 'Follow again' }).click()
+    const dialog = maker.page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Reviewed.')
+    await dialog.getByRole('button', { name: 'Follow again' }).click()
+    const link = dialog.getByRole('link', { name: 'Open the change request' })
+    const place = (await link.getAttribute('href')) ?? ''
+    expect(maker.seen).toEqual(clean)
+    await maker.close()
+
+    const { page, seen, close } = await at(carl, place)
+    const difference = page.getByRole('region', { name: 'Difference' })
+    await difference.getByText('From version 1, in force now, to version 2:').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await difference.getByText('The operator is followed.').waitFor()
     expect(seen).toEqual(clean)
     await close()
   })

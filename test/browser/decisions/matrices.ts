@@ -1,6 +1,6 @@
 /** A matrix from the shared one to a version in force: drafted in the grid, faults at their cell, proved, published, asked for. */
 import { describe, expect } from 'vitest'
-import { shot } from '../visitor.ts'
+import { expectFits, shot } from '../visitor.ts'
 import { at, base, clara, clean, heading, inBrowser, MATRIX, petra, w } from './stage.ts'
 
 describe('matrices', () => {
@@ -97,6 +97,11 @@ describe('matrices', () => {
     const asked = { token: petra, body: { reason: 'Salaries are risky.' } }
     const { cr_id } = (await w.call(`POST ${path}/versions/2/submit`, asked)).json
 
+    const { json: known_to_us } = await w.call('GET /subjects?external_id=C-6', { token: clara })
+    const override = `/subjects/${known_to_us.items[0].subject_id}/risk-override`
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    await w.call(`POST ${override}`, { token: clara, body: { band: 'high', reason: 'Known to us.', expires_at } })
+
     const { page, seen, close } = await at(clara, `/change-requests/${cr_id}`)
     const difference = page.getByRole('region', { name: 'Difference' })
     await difference
@@ -107,8 +112,22 @@ describe('matrices', () => {
     const impact = page.getByRole('region', { name: 'Impact', exact: true })
     await impact.getByText('would get another score').waitFor()
     await impact.getByRole('table', { name: 'Factors whose score moved' }).getByText('funds').waitFor()
-    await impact.scrollIntoViewIfNeeded()
-    await shot(page, 'decisions-impact')
+    await impact.getByText(/^Of 1 decision about subjects whose rating a person has overridden/).waitFor()
+    const known = impact.getByRole('table', { name: 'Ratings held against overrides' })
+    await known.getByRole('row', { name: /^high/ }).waitFor()
+    await known.scrollIntoViewIfNeeded()
+    await expectFits(page, 'decisions-impact')
+    await w.call(`DELETE ${override}`, { token: clara })
+
+    // A measurement that was stored before overrides were looked at.
+    await page.route('**/impact', async (route) => {
+      const answer = await route.fetch()
+      const { result, ...run } = (await answer.json()) as { result: Record<string, unknown> }
+      const { known_outcomes: _, ...older } = result
+      await route.fulfill({ response: answer, json: { ...run, result: older } })
+    })
+    await page.reload()
+    await impact.getByText('How it agrees with overrides was not recorded with this measurement.').waitFor()
     expect(seen).toEqual(clean)
     await close()
   })

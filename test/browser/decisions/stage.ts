@@ -4,7 +4,7 @@ import path from 'node:path'
 import { projectRoot } from '../../support/database.ts'
 import { openStage, tokenOf, w } from '../stage.ts'
 
-export { at, base, clean, heading, inBrowser, w, working } from '../stage.ts'
+export { at, base, clean, heading, inBrowser, tokenOf, w, working } from '../stage.ts'
 
 export let anton: string
 export let petra: string

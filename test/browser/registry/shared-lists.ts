@@ -1,7 +1,10 @@
 /** A shared list as everybody reads it: its versions, what changed between them, a proof, what was in force when. */
 import { describe, expect } from 'vitest'
 import { shot } from '../visitor.ts'
-import { at, base, clean, heading, inBrowser, vera } from './stage.ts'
+import { at, base, clara, clean, heading, inBrowser, vera } from './stage.ts'
+
+/** Half of the ninety days that a pin may last. */
+const inTime = (): string => new Date(Date.now() + 45 * 86_400_000).toISOString().slice(0, 16)
 
 describe('a shared list', () => {
   inBrowser('is found, opened and compared, and what changed is read field by field', async () => {
@@ -36,6 +39,27 @@ describe('a shared list', () => {
     await page.getByRole('button', { name: 'Swap direction' }).click()
     await expect.poll(() => page.url()).toContain('from=3&to=2')
     await page.getByRole('button', { name: '5 added: show only these' }).waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('is pinned for a while, with what that changes, and followed again', async () => {
+    const { page, seen, close } = await at(clara, '/datasets/demo-sanctions')
+    await page.getByRole('button', { name: 'Pin a version' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Version' }).click()
+    await page.getByRole('option', { name: /^Version 2/ }).click()
+    await dialog.getByText('What will change: version 3 → version 2').waitFor()
+    await dialog.getByLabel('Until').fill(inTime())
+    await dialog.getByLabel('Reason').fill('The new one is looked at first.')
+    await dialog.getByRole('button', { name: 'Pin', exact: true }).click()
+    const force = page.getByRole('region', { name: 'In force' })
+    await force.getByText(/^until \w+/).waitFor()
+    await page.getByRole('button', { name: 'Follow again' }).click()
+    await dialog.getByText('What will change: version 2 → version 3').waitFor()
+    await dialog.getByLabel('Reason').fill('It was looked at.')
+    await dialog.getByRole('button', { name: 'Follow again' }).click()
+    await force.getByText(/^The operator put it in force for everybody/).waitFor()
     expect(seen).toEqual(clean)
     await close()
   })

@@ -172,7 +172,11 @@ function SummaryView({ summary }: { readonly summary: Summary }) {
         <Figure name="items" value={summary.items} />
         <Figure name="decided" value={summary.done} />
         <Figure name="failed" value={summary.failed} isLoud />
-        <Figure name="rated higher than before" value={changes.raised} isLoud />
+        {summary.hits ? (
+          <Figure name="hits" value={summary.hits.hit} isLoud />
+        ) : (
+          <Figure name="rated higher than before" value={changes.raised} isLoud />
+        )}
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <Section title="Distribution">

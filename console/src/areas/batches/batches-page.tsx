@@ -22,7 +22,16 @@ export default function BatchesPage() {
     <Page
       title="Batches"
       about="Many subjects decided on one receipt: each item is decided and kept, or fails by itself with its faults."
-      actions={may('startBatchEvaluation') && <ButtonLink to="/batches/new">New batch</ButtonLink>}
+      actions={
+        <>
+          {may('listBatchSchedules') && (
+            <ButtonLink to="/batches/schedules" variant="default">
+              Schedules
+            </ButtonLink>
+          )}
+          {may('startBatchEvaluation') && <ButtonLink to="/batches/new">New batch</ButtonLink>}
+        </>
+      }
     >
       <ListTable<Batch>
         label="Batches"
@@ -45,6 +54,9 @@ export default function BatchesPage() {
               <Text size="xs" c="dimmed">
                 <When at={one.created_at} />
                 {one.note && `, “${one.note}”`}
+              </Text>
+              <Text size="xs" c="dimmed" hiddenFrom="md">
+                {one.definition_key}, version {one.definition_version}
               </Text>
             </Table.Td>
             <Table.Td>

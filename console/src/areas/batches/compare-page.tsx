@@ -7,7 +7,7 @@ import { Suspense } from 'react'
 import { probity } from '../../session/client.ts'
 import { HeatMap } from '../../ui/decision/heat-map.tsx'
 import { Figure } from '../../ui/decision/impact-view.tsx'
-import { ResultMark } from '../../ui/decision/outcome.tsx'
+import { ResultMark, resultWords } from '../../ui/decision/outcome.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
@@ -108,12 +108,12 @@ function Compared({ first, second }: { readonly first: string; readonly second: 
         <Section title="Versions that differ">
           <Versions versions={whole.versions} />
         </Section>
-        {whole.migration.some(({ from, to }) => from !== null || to !== null) && (
+        {whole.common > 0 && (
           <Section title="From which result to which">
             <HeatMap
               label="Moves between the batches"
-              moves={whole.migration}
-              nothing={{ from: 'no band', to: 'no band' }}
+              moves={movesIn(whole)}
+              nothing={{ from: 'failed', to: 'failed' }}
             />
           </Section>
         )}
@@ -129,6 +129,13 @@ function Compared({ first, second }: { readonly first: string; readonly second: 
       </Section>
     </>
   )
+}
+
+/** Between bands, or between hit and no hit where a rule decided; null where an item failed. */
+function movesIn({ migration, hit_migration }: Comparison) {
+  const words = (hit: boolean | null) => (hit === null ? null : resultWords({ band: null, hit }))
+  if (hit_migration.length === 0) return migration
+  return hit_migration.map(({ from, to, count }) => ({ from: words(from), to: words(to), count }))
 }
 
 function Versions({ versions }: { readonly versions: Comparison['versions'] }) {
@@ -170,7 +177,7 @@ function ItemRow({ item }: { readonly item: Item }) {
       </Table.Td>
       <Table.Td>
         {item.because.length === 0 ? (
-          <span className="quiet">several together</span>
+          <span className="quiet">{isFailed(item) ? 'one of them failed' : 'several together'}</span>
         ) : (
           item.because.map((cause) => (
             <Badge key={cause} variant="default" tt="none" fw={500} mr={4}>
@@ -183,8 +190,15 @@ function ItemRow({ item }: { readonly item: Item }) {
   )
 }
 
+const isFailed = ({ before, after }: Item): boolean => before.state === 'failed' || after.state === 'failed'
+
 function Result({ of }: { readonly of: Side }) {
-  if (of.state === 'failed') return <Badge color="gray">failed</Badge>
+  if (of.state === 'failed')
+    return (
+      <Badge variant="light" color="gray" tt="none" miw="max-content">
+        failed
+      </Badge>
+    )
   return (
     <Group gap={6} wrap="nowrap">
       <ResultMark of={of} />

@@ -27,6 +27,8 @@ interface ItemsProps {
 
 export function Items({ batch, failures }: ItemsProps) {
   const { batch_id } = batch
+  // A rule hits or does not: it leaves no rating that could change.
+  const rates = batch.family === 'matrix'
   const codes = failures.map(({ code }) => code)
   const query = defined({
     state: useFilter('state', states),
@@ -49,7 +51,7 @@ export function Items({ batch, failures }: ItemsProps) {
       aside={
         <Group gap="xs">
           <Filter name="state" label="State" values={states} everything="Any state" />
-          <Filter name="change" label="Change of rating" values={changes} everything="Any change" />
+          {rates && <Filter name="change" label="Change of rating" values={changes} everything="Any change" />}
           {codes.length > 0 && <Filter name="failure" label="Failure" values={codes} everything="Any failure" />}
         </Group>
       }
@@ -62,10 +64,10 @@ export function Items({ batch, failures }: ItemsProps) {
           { name: '#' },
           { name: 'Subject' },
           { name: 'Result' },
-          { name: 'Before', from: 'sm' },
+          ...(rates ? [{ name: 'Before', from: 'sm' } as const] : []),
           { name: 'Reasons', from: 'md' },
         ]}
-        row={(item) => <Row key={item.seq} item={item} onOpen={() => setOpened(item)} />}
+        row={(item) => <Row key={item.seq} item={item} rates={rates} onOpen={() => setOpened(item)} />}
       />
       <Modal
         opened={opened !== null}
@@ -80,7 +82,13 @@ export function Items({ batch, failures }: ItemsProps) {
   )
 }
 
-function Row({ item, onOpen }: { readonly item: Item; readonly onOpen: () => void }) {
+interface RowProps {
+  readonly item: Item
+  readonly rates: boolean
+  readonly onOpen: () => void
+}
+
+function Row({ item, rates, onOpen }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td className="nowrap">
@@ -112,10 +120,12 @@ function Row({ item, onOpen }: { readonly item: Item; readonly onOpen: () => voi
           </Group>
         )}
       </Table.Td>
-      <Table.Td visibleFrom="sm">
-        <BandMark band={item.previous_band} />{' '}
-        {item.change !== null && item.change !== 'same' && <span className="quiet">{spaced(item.change)}</span>}
-      </Table.Td>
+      {rates && (
+        <Table.Td visibleFrom="sm">
+          <BandMark band={item.previous_band} />{' '}
+          {item.change !== null && item.change !== 'same' && <span className="quiet">{spaced(item.change)}</span>}
+        </Table.Td>
+      )}
       <Table.Td visibleFrom="md">
         <Text size="xs" className="cell-text">
           {item.reason_codes.join(', ')}

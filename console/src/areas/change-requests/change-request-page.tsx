@@ -88,10 +88,18 @@ export default function ChangeRequestPage() {
   )
 }
 
-/** A user that is named by id is worth a link. */
+const places: Readonly<Record<string, string>> = { list_key: '/datasets', matrix_key: '/matrices', rule_key: '/rules' }
+
+/** What has a page of its own is worth a link. */
 function Parameter({ name, value }: { readonly name: string; readonly value: string }) {
   if (name === 'user_id') return <Principal of={`user:${value}`} />
-  return <span className="mono">{value}</span>
+  const place = places[name]
+  if (place === undefined) return <span className="mono">{value}</span>
+  return (
+    <PageLink to={`${place}/${value}`} size="sm" className="mono">
+      {value}
+    </PageLink>
+  )
 }
 
 function Course({ request }: { readonly request: ChangeRequest }) {

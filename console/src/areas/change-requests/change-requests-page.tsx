@@ -69,7 +69,12 @@ export default function ChangeRequestsPage() {
   )
 }
 
+/** What the request is about has a name worth reading where it is a list, a matrix or a rule. */
+const targetOf = ({ params }: Schemas['ChangeRequest']): string | undefined =>
+  Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
+
 function RequestRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
+  const target = targetOf(request)
   return (
     <Table.Tr>
       <Table.Td>
@@ -79,6 +84,12 @@ function RequestRow({ request }: { readonly request: Schemas['ChangeRequest'] })
           </PageLink>
           <Text size="xs" c="dimmed">
             {sentence(request.action)}
+            {target !== undefined && (
+              <>
+                {' '}
+                of <span className="mono">{target}</span>
+              </>
+            )}
           </Text>
         </Stack>
       </Table.Td>

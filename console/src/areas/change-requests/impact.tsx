@@ -8,10 +8,19 @@ import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { useChange } from '../../ui/change.ts'
 import { ImpactView } from '../../ui/decision/impact-view.tsx'
-import { definitionQuery, type Kind, matrixKind, ruleKind } from '../../ui/decision/kind.ts'
+import {
+  type DefinitionView,
+  definitionQuery,
+  type Kind,
+  matrixKind,
+  operation,
+  ruleKind,
+} from '../../ui/decision/kind.ts'
 import { DefinitionDifference } from '../../ui/definition/difference-page.tsx'
+import { usePin } from '../../ui/definition/pins.ts'
 import { DifferenceCounts } from '../../ui/difference-counts.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
+import { isPinned } from '../../ui/pin.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { datasetQuery, differenceQuery } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
@@ -35,16 +44,18 @@ function versionIn({ body }: ChangeRequest): number | null {
 export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
   const params = request.params as Readonly<Record<string, string | undefined>>
   const to = versionIn(request)
-  if (to === null) return null
   const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
   const key = params['matrix_key'] ?? params['rule_key']
+  // What ends a pin names no version: it is the operator's.
+  const isUnpin = kind !== null && request.operation === operation(kind, 'unpin')
+  if (to === null && !isUnpin) return null
   return (
     <Section title="Difference">
       <Suspense fallback={<ListSkeleton />}>
         {kind && key ? (
           <OfDefinition kind={kind} definition_key={key} to={to} />
         ) : (
-          <OfList list_key={params['list_key'] ?? ''} to={to} />
+          to !== null && <OfList list_key={params['list_key'] ?? ''} to={to} />
         )}
       </Suspense>
     </Section>
@@ -54,13 +65,21 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
 interface OfDefinitionProps {
   readonly kind: Kind
   readonly definition_key: string
-  readonly to: number
+  /** Null: the one the operator has in force. */
+  readonly to: number | null
 }
 
 function OfDefinition({ kind, definition_key, to }: OfDefinitionProps) {
   const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
-  if (!of) return null
+  return of ? <BetweenVersions kind={kind} definition_key={definition_key} of={of} to={to} /> : null
+}
+
+function BetweenVersions({ kind, definition_key, of, to: named }: OfDefinitionProps & { readonly of: DefinitionView }) {
+  const { followed } = usePin(kind, definition_key, of)
   const from = of.active?.version
+  const to = named ?? followed
+  if (to === undefined) return isPinned(of) ? null : <Text size="sm">The operator is followed.</Text>
+  if (to === null) return <Text size="sm">The operator has none in force.</Text>
   if (from === undefined)
     return <Text size="sm">Nothing is in force yet: version {to} would be the first to decide.</Text>
   if (from === to) return <Text size="sm">Version {to} is in force.</Text>

@@ -1,6 +1,10 @@
 /** The timeline of a list: what was said about it, and what governed between which instants. */
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { isPinned } from '../../ui/pin.tsx'
+import type { Dataset } from '../../ui/registry-queries.ts'
+import { governsNow } from '../../ui/version-names.ts'
+import { useNow } from '../../ui/when.tsx'
 
 export type Scope = 'own' | 'shared'
 
@@ -13,3 +17,15 @@ export const activationsQuery = (list_key: string, scope: Scope) =>
         signal,
       }),
   })
+
+/** What this tenant said of its pin, and what the operator has in force meanwhile. Nothing is asked while nothing is pinned. */
+export function usePin(dataset: Dataset) {
+  const { list_key } = dataset
+  const enabled = isPinned(dataset)
+  const now_ms = useNow()
+  const { data: own } = useQuery({ ...activationsQuery(list_key, 'own'), enabled })
+  const { data: shared } = useQuery({ ...activationsQuery(list_key, 'shared'), enabled })
+  // What was known of a pin that has ended is kept for a while, and no longer meant.
+  if (!enabled || !shared) return { own, followed: undefined }
+  return { own, followed: shared.in_force.find((span) => governsNow(span, now_ms))?.version ?? null }
+}

@@ -14,7 +14,9 @@ import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { versionName } from '../../ui/version-names.ts'
 import { At, When } from '../../ui/when.tsx'
+import { PinnedMark, WhyInForce } from '../../ui/why-in-force.tsx'
 import { plural } from '../../ui/words.ts'
+import { usePin } from './activations-query.ts'
 import { ActivationsTab } from './activations-tab.tsx'
 import { EntriesTab } from './entries-tab.tsx'
 import { Freshness } from './freshness.tsx'
@@ -23,7 +25,7 @@ import { OverlayTab } from './overlay-tab.tsx'
 import { PinActions } from './pin-actions.tsx'
 import { ProofTab } from './proof-tab.tsx'
 import { RollBack } from './roll-back.tsx'
-import { entriesInForce, viaReason } from './version-words.ts'
+import { entriesInForce } from './version-words.ts'
 import { VersionsTab } from './versions-tab.tsx'
 
 const tabs = ['versions', 'entries', 'activations', 'overlay', 'proof'] as const
@@ -57,6 +59,7 @@ export default function DatasetPage() {
               shared
             </Badge>
           )}
+          <PinnedMark of={dataset} />
           <Freshness dataset={dataset} />
         </Group>
       }
@@ -106,6 +109,7 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
 
 function InForce({ dataset }: { readonly dataset: Dataset }) {
   const { active, pending } = dataset
+  const { own } = usePin(dataset)
   const summary = dataset.versions.find(({ version }) => version === active?.version)
   const usable = dataset.versions.filter(({ state }) => state !== 'withdrawn')
   const newer = usable.filter(({ version }) => active !== null && version > active.version).length
@@ -135,12 +139,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
                 )}
               </Group>,
             ],
-            [
-              'Why',
-              <span key="why">
-                {viaReason[active.via]} Since <At at={active.effective_from} />.
-              </span>,
-            ],
+            ['Why', <WhyInForce key="why" word="list" active={active} own={own} />],
             active.overlay_version !== null && [
               'Overlay',
               <span key="overlay">This tenant’s overlay, version {active.overlay_version}, lies over it.</span>,

@@ -7,13 +7,6 @@ export const viaWords = {
   shared: 'follows the operator',
 } as const
 
-/** Why this version governs, as a sentence. */
-export const viaReason = {
-  'tenant-own': 'It is a list of this tenant, and this version was put in force here.',
-  'tenant-pin': 'This tenant is pinned to it, whatever the operator puts in force meanwhile.',
-  shared: 'The operator put it in force for everybody, and this tenant follows.',
-} as const
-
 export const policyWords = {
   none: 'This list is taken as it is: a tenant may change nothing of it, only pin a version for up to 90 days.',
   add_only: 'A tenant may add entries of its own, and change or remove none.',

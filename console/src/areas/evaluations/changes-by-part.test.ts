@@ -14,3 +14,22 @@ test('each change stands in its part, and parts without one are left out', () =>
     ['Reasons', '/summary/0'],
   ])
 })
+
+test('of the entries that were read, those that differ are named one by one', () => {
+  const read = (key: string, value: number, hash = 'aa') => ({ list_key: 'risk', key, field: 'score', value, hash })
+  const before = [read('CH', 3), read('DE', 1), read('FR', 2), read('IT', 2, 'b1')]
+  const after = [read('CH', 3), read('FR', 4), read('GB', 5), read('IT', 2, 'b2')]
+  expect(changesByPart([{ pointer: '/used', before, after }])).toEqual([
+    {
+      title: 'What it stood on',
+      changes: [
+        { pointer: '/risk/DE/score', before: 1 },
+        { pointer: '/risk/FR/score', before: 2, after: 4 },
+        { pointer: '/risk/GB/score', after: 5 },
+        { pointer: '/risk/IT/score', before: 'b1', after: 'b2' },
+      ],
+    },
+  ])
+  const odd = { pointer: '/used', before: null, after }
+  expect(changesByPart([odd])[0]?.changes).toEqual([odd])
+})

@@ -1,15 +1,18 @@
 /** The fields in which two decision documents differ, by what they are part of. Pure. */
+import { pointerOf } from '../../ui/decision/model.ts'
 
 interface Change {
   readonly pointer: string
+  readonly before?: unknown
+  readonly after?: unknown
 }
 
 const parts: Readonly<Record<string, string>> = { inputs: 'Inputs', outcome: 'Outcome', explanation: 'Reasons' }
 const OTHER = 'What it stood on'
 const order = ['Inputs', OTHER, 'Outcome', 'Reasons']
 
-export function changesByPart<C extends Change>(changes: readonly C[]): { title: string; changes: C[] }[] {
-  const placed = changes.map((change) => {
+export function changesByPart(changes: readonly Change[]): { title: string; changes: Change[] }[] {
+  const placed = changes.flatMap(entriesRead).map((change) => {
     const first = change.pointer.split('/')[1] ?? ''
     const title = parts[first]
     // Its part is said already: what is left is the place in it.
@@ -21,3 +24,35 @@ export function changesByPart<C extends Change>(changes: readonly C[]): { title:
     .map((title) => ({ title, changes: placed.filter((one) => one.title === title).map(({ change }) => change) }))
     .filter((part) => part.changes.length > 0)
 }
+
+interface Read {
+  readonly list_key: string
+  readonly key: string | null
+  readonly field: string | null
+  readonly value: unknown
+  readonly hash: string
+}
+
+/** The entries that only one of the two has read, or has read otherwise: all of them at once would say nothing. */
+function entriesRead(change: Change): Change[] {
+  const { pointer, before, after } = change
+  if (pointer !== '/used' || !Array.isArray(before) || !Array.isArray(after)) return [change]
+  const [earlier, later] = [byPlace(before), byPlace(after)]
+  const places = [...new Set([...earlier.keys(), ...later.keys()])].sort()
+  return places.flatMap((place) => {
+    const [was, is] = [earlier.get(place), later.get(place)]
+    const isSameValue = JSON.stringify(was?.value) === JSON.stringify(is?.value)
+    if (isSameValue && was?.hash === is?.hash) return []
+    // The same value of an entry that says something else besides.
+    const told = ({ value, hash }: Read) => (isSameValue ? hash.slice(0, 16) : value)
+    return [{ pointer: place, ...(was && { before: told(was) }), ...(is && { after: told(is) }) }]
+  })
+}
+
+const byPlace = (entries: readonly Read[]) =>
+  new Map(
+    entries.map((entry) => {
+      const steps = [entry.list_key, entry.key, entry.field].filter((step) => step !== null)
+      return [pointerOf(...steps), entry] as const
+    }),
+  )

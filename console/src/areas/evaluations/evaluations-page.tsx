@@ -128,6 +128,7 @@ function Row({ one }: { readonly one: Item }) {
       <Table.Td>
         <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" className="nowrap">
           <When at={one.decided_at} />
+          <span className="sr-only">, open the decision of {one.definition_key}</span>
         </PageLink>
       </Table.Td>
       <Table.Td visibleFrom="md">

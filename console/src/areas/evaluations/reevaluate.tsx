@@ -80,11 +80,12 @@ function Answer({ answer, bands }: { readonly answer: Reevaluation; readonly ban
   )
 }
 
-const effects: Readonly<Record<Switch['effect'], readonly [words: string, color: string]>> = {
+const effects: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: string, color: string]>> = {
   whole: ['makes all of the difference', 'red'],
   part: ['makes another difference', 'orange'],
   joint: ['only together with others', 'yellow'],
   none: ['makes no difference', 'gray'],
+  unknown: ['there was no time to try it', 'gray'],
 }
 
 function SwitchRow({ one }: { readonly one: Switch }) {

@@ -148,7 +148,7 @@ function Smallest({ search, definition }: SmallestProps) {
         {searched.decisions.toLocaleString('en')} decisions were tried, changing up to {searched.together} inputs at
         once.
         {searched.not_searched.length > 0 && ` Left as they are: ${searched.not_searched.map(titleOf).join(', ')}.`}
-        {searched.truncated && ' Something was left untried for its number.'}
+        {searched.truncated && ' Something was left untried, for its number or its time.'}
       </Text>
     </Section>
   )

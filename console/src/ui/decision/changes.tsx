@@ -49,16 +49,20 @@ function Side({ change, side }: { readonly change: Change; readonly side: 'befor
       <span className="sign" aria-hidden="true">
         {signs[side]}
       </span>
-      {words(change[side])}
+      <span className="lines">{words(change[side])}</span>
     </td>
   )
 }
 
+/** Sentences, and values that were read from lists, stand on lines of their own. */
 const words = (value: unknown): string => {
-  if (isListValue(value)) return valueWords(value)
+  if (isListValue(value)) return 'value' in value ? `${valueWords(value)}: ${String(value.value)}` : valueWords(value)
+  if (Array.isArray(value) && value.every((item) => isListValue(item) || isSentence(item)))
+    return value.map(words).join('\n')
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return inWords(value)
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : inWords(value)
 }
+const isSentence = (value: unknown): boolean => typeof value === 'string' && value.endsWith('.')
 
 /** `/table/rows/2/when/0` → `table, row 3, test 1`. */
 export function placeWords(pointer: string): string {

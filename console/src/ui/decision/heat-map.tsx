@@ -49,7 +49,7 @@ export function HeatMap({ label, moves, order = known, nothing }: HeatMapProps) 
                   key={String(to)}
                   count={countOf(from, to)}
                   most={most}
-                  direction={Math.sign(rank(to) - rank(from))}
+                  direction={from === null ? 0 : to === null ? 1 : Math.sign(rank(to) - rank(from))}
                 />
               ))}
             </tr>

@@ -7,6 +7,7 @@ import { PlainTable } from '../plain-table.tsx'
 import { At } from '../when.tsx'
 import { plural } from '../words.ts'
 import { HeatMap } from './heat-map.tsx'
+import { KnownOutcomes } from './known-outcomes.tsx'
 
 type Run = Schemas['ImpactRun']
 type Result = NonNullable<Run['result']>
@@ -75,6 +76,7 @@ function Measured({ result, run }: { readonly result: Result; readonly run: Run 
           nothing={{ from: 'refused', to: 'refused' }}
         />
       )}
+      <KnownOutcomes result={result} />
       {result.factors.length > 0 && <FactorsMoved factors={result.factors} />}
       {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} />}
       {result.samples.length > 0 && <Samples samples={result.samples} />}

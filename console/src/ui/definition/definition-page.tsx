@@ -6,7 +6,6 @@ import type { ReactNode } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { useChange } from '../change.ts'
-import { CopyValue } from '../copy-value.tsx'
 import { Findings } from '../decision/findings.tsx'
 import {
   type DefinitionView,
@@ -26,24 +25,28 @@ import { PartTabs } from '../part-tabs.tsx'
 import { Nothing } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchButton } from '../search-link.tsx'
-import { Facts, Section } from '../section.tsx'
-import { At, When } from '../when.tsx'
+import { Section } from '../section.tsx'
+import { PinnedMark } from '../why-in-force.tsx'
 import { BacktestsTab } from './backtests-tab.tsx'
 import { CasesTab } from './cases-tab.tsx'
 import { DefinitionMenu } from './definition-menu.tsx'
 import { AttentionMark, SharedMark } from './definitions-page.tsx'
 import { FactorsView } from './factors-view.tsx'
+import { InForce } from './in-force.tsx'
+import { PerformanceTab } from './performance-tab.tsx'
+import { PinActions } from './pin-actions.tsx'
 import { RollBack } from './roll-back.tsx'
 import { SimulateTab } from './simulate-tab.tsx'
 import { VersionsTab } from './versions-tab.tsx'
 
-const tabs = ['reading', 'versions', 'cases', 'simulate', 'backtests'] as const
+const tabs = ['reading', 'versions', 'cases', 'simulate', 'backtests', 'performance'] as const
 const names = {
   reading: 'What it says',
   versions: 'Versions',
   cases: 'Golden cases',
   simulate: 'Simulate',
   backtests: 'Backtests',
+  performance: 'Performance',
 } as const
 
 export interface DefinitionParts {
@@ -75,11 +78,13 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
     cases: <CasesTab {...parts} />,
     simulate: <SimulateTab {...parts} />,
     backtests: <BacktestsTab {...parts} />,
+    performance: <PerformanceTab rule_key={definition_key} />,
   }
   const offered = tabs.filter(
     (one) =>
       (one !== 'simulate' || may(operation(kind, 'simulate', 'Version'))) &&
-      (one !== 'backtests' || may(`list${kind.noun}Backtests`)),
+      (one !== 'backtests' || may(`list${kind.noun}Backtests`)) &&
+      (one !== 'performance' || (kind.family === 'rule' && may('getRulePerformance'))),
   )
   return (
     <Page
@@ -87,6 +92,7 @@ export function DefinitionPage({ kind }: { readonly kind: Kind }) {
       mark={
         <Group gap={6} wrap="nowrap">
           {of.origin === 'shared' && <SharedMark />}
+          <PinnedMark of={of} />
           <AttentionMark of={of} />
         </Group>
       }
@@ -139,6 +145,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
           Evaluate
         </SearchButton>
       )}
+      {of.origin === 'shared' && <PinActions kind={kind} definition_key={definition_key} of={of} />}
       {isOurs && of.active !== null && may(operation(kind, 'rollBack')) && (
         <RollBack kind={kind} definition_key={definition_key} of={of} />
       )}
@@ -152,49 +159,6 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
       )}
       {isOurs && <DefinitionMenu kind={kind} definition_key={definition_key} of={of} />}
     </>
-  )
-}
-
-function InForce({ of }: DefinitionParts) {
-  const { active, pending } = of
-  const summary = of.versions.find(({ version }) => version === active?.version)
-  return (
-    <Section title="In force">
-      {active === null ? (
-        <Text size="sm">
-          None of its versions.{' '}
-          {of.origin === 'own' && 'A shared one of the same key, if there is one, decides until then.'}
-        </Text>
-      ) : (
-        <Facts
-          of={[
-            [
-              'Version',
-              <span key="version">
-                <b>
-                  {active.version}
-                  {summary?.label && ` (${summary.label})`}
-                </b>{' '}
-                since <At at={active.effective_from} />
-              </span>,
-            ],
-            pending.length > 0 && [
-              'Scheduled',
-              <Stack key="pending" gap={2}>
-                {pending.map(({ version, effective_from, reason }) => (
-                  <span key={effective_from}>
-                    version {version} <When at={effective_from} />: “{reason}”
-                  </span>
-                ))}
-              </Stack>,
-            ],
-            ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
-            ['Owner', of.owner],
-            of.review_due_at !== null && ['Review due', <When key="review" at={of.review_due_at} />],
-          ]}
-        />
-      )}
-    </Section>
   )
 }
 

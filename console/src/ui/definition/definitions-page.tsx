@@ -18,6 +18,7 @@ import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
 import { Nothing, PlainTable } from '../plain-table.tsx'
 import { useNow, When } from '../when.tsx'
+import { PinnedMark } from '../why-in-force.tsx'
 import { plural } from '../words.ts'
 import { NewDefinition } from './new-definition.tsx'
 
@@ -44,6 +45,9 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
         text.toLowerCase().includes(wanted),
       ),
   )
+  const isReplaced = (one: DefinitionItem): boolean =>
+    one.origin === 'shared' &&
+    all.some((other) => other.origin === 'own' && other.active !== null && keyIn(other) === keyIn(one))
   return (
     <Page
       title={kind.title}
@@ -83,7 +87,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
             ]}
           >
             {shown.map((one) => (
-              <Row key={`${one.origin} ${keyIn(one)}`} kind={kind} one={one} />
+              <Row key={`${one.origin} ${keyIn(one)}`} kind={kind} one={one} isReplaced={isReplaced(one)} />
             ))}
           </PlainTable>
           <Text size="xs" c="dimmed" role="status">
@@ -96,23 +100,35 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
   )
 }
 
-function Row({ kind, one }: { readonly kind: Kind; readonly one: DefinitionItem }) {
+interface RowProps {
+  readonly kind: Kind
+  readonly one: DefinitionItem
+  /** Shared, while one of this tenant with the same key decides. */
+  readonly isReplaced: boolean
+}
+
+function Row({ kind, one, isReplaced }: RowProps) {
   const next = one.pending[0]
   return (
     <Table.Tr>
       <Table.Td>
-        <Group gap={8} wrap="nowrap">
+        <Group gap={8}>
           <PageLink to={`${kind.place}/${keyIn(one)}`} fw={500} size="sm">
             {one.title}
           </PageLink>
           {one.origin === 'shared' && <SharedMark />}
+          <PinnedMark of={one} />
         </Group>
         <Text size="xs" c="dimmed" className="mono">
           {keyIn(one)}
         </Text>
       </Table.Td>
       <Table.Td>
-        {one.active === null ? <span className="quiet">none</span> : `version ${one.active.version}`}
+        {one.active === null ? (
+          <span className="quiet">none</span>
+        ) : (
+          <span className="nowrap">version {one.active.version}</span>
+        )}
         {one.active !== null && (
           <Text size="xs" c="dimmed">
             <When at={one.active.effective_from} />
@@ -128,9 +144,7 @@ function Row({ kind, one }: { readonly kind: Kind; readonly one: DefinitionItem 
           </PageLink>
         )}
       </Table.Td>
-      <Table.Td>
-        <AttentionMark of={one} />
-      </Table.Td>
+      <Table.Td>{isReplaced ? <span className="quiet">ours decides</span> : <AttentionMark of={one} />}</Table.Td>
       <Table.Td visibleFrom="md">
         {next === undefined ? (
           <span className="quiet">–</span>

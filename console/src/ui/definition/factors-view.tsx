@@ -56,6 +56,11 @@ export function FactorsView({ definition }: { readonly definition: Definition })
       {table && (
         <Section title="When it hits">
           <TableRead table={table} definition={definition} label="Ways to hit" />
+          {definition.reason && (
+            <Text size="sm" mt="sm">
+              A hit says: “{definition.reason}” <span className="quiet mono">{definition.reason_code}</span>
+            </Text>
+          )}
           {(definition.required_actions ?? []).length > 0 && (
             <Group gap="xs" mt="sm">
               <Text size="sm" c="dimmed">

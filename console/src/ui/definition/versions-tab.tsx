@@ -1,31 +1,21 @@
 /** The versions of a definition along a line, newest above: what each changed, and what can be done with it. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
-import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { StateBadge } from '../badges.tsx'
-import { useChange } from '../change.ts'
 import { CopyValue } from '../copy-value.tsx'
-import {
-  type DefinitionVersion,
-  type DefinitionView,
-  type Kind,
-  named,
-  operation,
-  pathFor,
-  timelineQuery,
-} from '../decision/kind.ts'
-import { ConfirmDialog } from '../dialog.tsx'
+import { type DefinitionVersion, type DefinitionView, type Kind, named, operation, pathFor } from '../decision/kind.ts'
 import { DifferenceCounts } from '../difference-counts.tsx'
 import { ListSkeleton, usePages } from '../list.tsx'
 import { Nothing } from '../plain-table.tsx'
 import { Principal } from '../principal.tsx'
 import type { Way } from '../put-in-force.tsx'
 import { SearchButton } from '../search-link.tsx'
-import { Section } from '../section.tsx'
-import { At, useNow } from '../when.tsx'
+import { At } from '../when.tsx'
+import { PinnedMark } from '../why-in-force.tsx'
 import { PutInForce } from './put-in-force.tsx'
+import { Spans } from './spans.tsx'
 
 interface VersionsTabProps {
   readonly kind: Kind
@@ -44,7 +34,7 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
   const versions = list.data.pages.flatMap(({ items }) => items)
   return (
     <Stack gap="md">
-      <InForceSpans kind={kind} definition_key={definition_key} of={of} />
+      <Spans kind={kind} definition_key={definition_key} of={of} />
       {versions.length === 0 ? (
         <Nothing>No version yet. Publish the draft to make the first one.</Nothing>
       ) : (
@@ -60,79 +50,6 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
         </Button>
       )}
     </Stack>
-  )
-}
-
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-
-function InForceSpans({ kind, definition_key, of }: VersionsTabProps) {
-  const scope = of.origin === 'shared' ? 'shared' : 'own'
-  const { data } = useSuspenseQuery(timelineQuery(kind, definition_key, scope))
-  const now_ms = useNow()
-  const may = useMay()
-  const [chosen, setChosen] = useState<{ version: number | null; activation_id: string } | null>(null)
-  if (data.in_force.length === 0) return null
-  return (
-    <Section title="What decided when">
-      <ol className="spans plain-list" aria-label="Spans of time, oldest first">
-        {data.in_force.map(({ version, from, until, activation_id }) => {
-          const isNow = Date.parse(from) <= now_ms && (until === null || Date.parse(until) > now_ms)
-          return (
-            <li className="span" key={`${activation_id} ${from}`} data-now={isNow} data-empty={version === null}>
-              <Text size="sm" fw={650}>
-                {version === null ? 'none' : `Version ${version}`}
-                {isNow && <span className="quiet"> now</span>}
-                {Date.parse(from) > now_ms && <span className="quiet"> scheduled</span>}
-              </Text>
-              {day.format(new Date(from))} – {until === null ? 'further notice' : day.format(new Date(until))}
-              {scope === 'own' && Date.parse(from) > now_ms && may(operation(kind, 'delete', 'Activation')) && (
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  display="block"
-                  mt={4}
-                  onClick={() => setChosen({ version, activation_id })}
-                >
-                  Cancel it<span className="sr-only">: version {version}</span>
-                </Button>
-              )}
-            </li>
-          )
-        })}
-      </ol>
-      {chosen && (
-        <CancelActivation {...chosen} kind={kind} definition_key={definition_key} onClose={() => setChosen(null)} />
-      )}
-    </Section>
-  )
-}
-
-interface CancelActivationProps extends Pick<VersionsTabProps, 'kind' | 'definition_key'> {
-  readonly version: number | null
-  readonly activation_id: string
-  readonly onClose: () => void
-}
-
-function CancelActivation({ kind, definition_key, version, activation_id, onClose }: CancelActivationProps) {
-  const cancel = useChange(
-    () =>
-      probity.DELETE(pathFor(kind, '/api/risk-matrices/{matrix_key}/activations/{activation_id}'), {
-        params: { path: { ...named(kind, definition_key), activation_id } },
-      }),
-    { touches: ['definitions'], done: 'Cancelled: it will not come into force', onDone: onClose },
-  )
-  return (
-    <ConfirmDialog
-      title={`Cancel the activation of version ${version}?`}
-      isOpen
-      onClose={onClose}
-      onConfirm={() => cancel.run(undefined)}
-      confirm="Cancel the activation"
-      change={cancel}
-      isDangerous
-    >
-      It has not happened yet and will not. What is in force now stays so; the record keeps both.
-    </ConfirmDialog>
   )
 }
 
@@ -160,6 +77,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
                 in force
               </Badge>
             )}
+            {isInForce && <PinnedMark of={of} />}
             {version.state !== 'published' && <StateBadge state={version.state} />}
             {number > 1 && version.difference && <DifferenceCounts of={version.difference} />}
           </Group>

@@ -12,7 +12,7 @@ import type { ContentPointer } from '../../reference-data/index.ts'
 import { decideWith, type Resolution } from '../../risk-matrices/index.ts'
 import { planOf } from '../actions.ts'
 import { findBatch } from '../queries.ts'
-import { listPairs, type Pair, tallyPairs } from './queries.ts'
+import { listPairs, type Pair, type Tallied, tallyPairs } from './queries.ts'
 
 type Versions = Resolution<ContentPointer>
 
@@ -31,23 +31,31 @@ export async function sidesOf(kernel: Kernel, tx: Tx, batch_id: string, other_ba
   return { first: first.resolution, second: second.resolution }
 }
 
-export async function totalsOf(tx: Tx, batch_id: string, other_batch_id: string) {
-  const tallies = await tallyPairs(tx, batch_id, other_batch_id)
-  const sum = (fits: (tally: (typeof tallies)[number]) => boolean) =>
-    tallies.filter(fits).reduce((total, { count }) => total + count, 0)
-  const isCommon = ({ in_first, in_second }: (typeof tallies)[number]) => in_first && in_second
-  const migration = new Map<string, { from: string | null; to: string | null; count: number }>()
-  for (const { from, to, count } of tallies.filter(isCommon)) {
+/** How many went from which result to which. */
+function movesOf<T>(tallies: readonly Tallied[], resultsOf: (tally: Tallied) => { from: T; to: T }) {
+  const moves = new Map<string, { from: T; to: T; count: number }>()
+  for (const tally of tallies) {
+    const { from, to } = resultsOf(tally)
     const id = JSON.stringify([from, to])
-    migration.set(id, { from, to, count: (migration.get(id)?.count ?? 0) + count })
+    moves.set(id, { from, to, count: (moves.get(id)?.count ?? 0) + tally.count })
   }
+  return [...moves].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
+}
+
+export async function totalsOf(tx: Tx, { first }: Sides, batch_id: string, other_batch_id: string) {
+  const tallies = await tallyPairs(tx, batch_id, other_batch_id)
+  const sum = (fits: (tally: Tallied) => boolean) => tallies.filter(fits).reduce((total, { count }) => total + count, 0)
+  const isCommon = ({ in_first, in_second }: Tallied) => in_first && in_second
+  const common = tallies.filter(isCommon)
+  const isRule = first.definition.family === 'rule'
   return {
     common: sum(isCommon),
     only_first: sum(({ in_second }) => !in_second),
     only_second: sum(({ in_first }) => !in_first),
     same: sum((tally) => isCommon(tally) && !tally.different),
     different: sum((tally) => isCommon(tally) && tally.different),
-    migration: [...migration].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
+    migration: movesOf(common, ({ from, to }) => ({ from, to })),
+    hit_migration: isRule ? movesOf(common, ({ from_hit: from, to_hit: to }) => ({ from, to })) : [],
   }
 }
 

@@ -16,14 +16,16 @@ export interface Tallied {
   readonly different: boolean
   readonly from: string | null
   readonly to: string | null
+  readonly from_hit: boolean | null
+  readonly to_hit: boolean | null
   readonly count: number
 }
 
 export const tallyPairs = (tx: Tx, batch_id: string, other_batch_id: string) =>
   tx.query<Tallied>(
     `${sides} select a.key is not null as in_first, b.key is not null as in_second, ${differs} as different,
-            a.band as from, b.band as to, count(*) as count
-       from a full join b on a.key = b.key group by 1, 2, 3, 4, 5`,
+            a.band as from, b.band as to, a.hit as from_hit, b.hit as to_hit, count(*) as count
+       from a full join b on a.key = b.key group by 1, 2, 3, 4, 5, 6, 7`,
     [tx.tenant_id, batch_id, other_batch_id],
   )
 

@@ -29,7 +29,7 @@ export const compareRoutes = [
       batch_id,
       other_batch_id,
       versions: movedBetween(sides).map(shownMoved),
-      ...(await totalsOf(tx, batch_id, other_batch_id)),
+      ...(await totalsOf(tx, sides, batch_id, other_batch_id)),
       items: items.map(({ key: _, ...pair }) => pair as never),
       next_cursor,
     }

@@ -9,9 +9,15 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { type ContentPointer, keepReceipt } from '../../reference-data/index.ts'
-import { decideWith, pointersOf, type Resolution, resolveDecision } from '../../risk-matrices/index.ts'
-import { findSubject, insertRatings } from '../../subjects/index.ts'
+import { type ContentPointer, keepReceipt, keepReceiptOfNow } from '../../reference-data/index.ts'
+import {
+  decideWith,
+  pointersOf,
+  type Resolution,
+  resolveDecision,
+  writtenManifestOf,
+} from '../../risk-matrices/index.ts'
+import { deferRating, findSubject } from '../../subjects/index.ts'
 import { keepEvaluation } from '../records/actions.ts'
 import { columnsOf, type EvaluationRow } from '../records/rules.ts'
 import { errorsOf, inputsOf } from './rules.ts'
@@ -75,13 +81,24 @@ export function documentOf(
     content_hash: definition.content_hash,
     inputs,
     valid_at,
-    lists: [...lists.values()],
+    lists: arrayOf(lists),
     used,
     engine,
     outcome,
     explanation,
   })
   return { content, document: text, document_hash: hash }
+}
+
+/** One array for one map of lists, which many decisions share: what the document says of them is written once. */
+const arrays = new WeakMap<object, readonly ContentPointer[]>()
+function arrayOf(lists: ReadonlyMap<string, ContentPointer>): readonly ContentPointer[] {
+  let array = arrays.get(lists)
+  if (!array) {
+    array = [...lists.values()]
+    arrays.set(lists, array)
+  }
+  return array
 }
 
 /** What governs later is not known yet; a decision for then would be in force before its time. */
@@ -99,8 +116,11 @@ export async function store(kernel: Kernel, tx: Tx, order: Order, decided: Decid
   const { resolution, content, document, document_hash } = decided
   expectNotLater(order, resolution)
   const evaluation_id = uuidv7()
-  const clocks = { valid_at: order.valid_at }
-  const receipt = await keepReceipt(tx, `evaluation ${evaluation_id}`, pointersOf(resolution), clocks)
+  const consumer = `evaluation ${evaluation_id}`
+  const receipt =
+    order.valid_at === undefined
+      ? keepReceiptOfNow(tx, consumer, writtenManifestOf(resolution), resolution.definition.now)
+      : await keepReceipt(tx, consumer, pointersOf(resolution), { valid_at: order.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
     ...columnsOf(content),
@@ -114,19 +134,17 @@ export async function store(kernel: Kernel, tx: Tx, order: Order, decided: Decid
   }
   keepEvaluation(kernel, tx, { ...row, document })
   if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
-    await insertRatings(tx, [
-      {
-        rating_id: uuidv7(),
-        subject_id: row.subject_id,
-        matrix_key: row.definition_key,
-        matrix_version: row.definition_version,
-        band: row.band,
-        score_bps: row.score_bps,
-        evaluation_id,
-        cause: 'evaluation',
-        valid_at: row.valid_at,
-      },
-    ])
+    deferRating(tx, {
+      rating_id: uuidv7(),
+      subject_id: row.subject_id,
+      matrix_key: row.definition_key,
+      matrix_version: row.definition_version,
+      band: row.band,
+      score_bps: row.score_bps,
+      evaluation_id,
+      cause: 'evaluation',
+      valid_at: row.valid_at,
+    })
   }
   return row
 }

@@ -48,31 +48,27 @@ export const examinationRoutes = [
     id: 'reevaluateEvaluation',
     summary: 'Decide again with what is in force today, and say which version made which difference',
     roles: ['analyst', 'compliance_officer'],
-    tx: 'read',
+    tx: 'self',
     params: EvaluationParams,
     reply: [200, Reevaluation],
     stores_nothing: true,
     problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
-  }).handle(
-    async ({ tx, params, kernel }) =>
-      reevaluate(kernel, tx, await expectIntact(kernel, tx, params.evaluation_id)) as never,
-  ),
+  }).handle(async ({ params, kernel, read }) => (await reevaluate(kernel, read, params.evaluation_id)) as never),
 
   tenantRoute('POST /evaluations/:evaluation_id/what-if', {
     id: 'exploreEvaluation',
     summary: 'Change inputs or versions; also the smallest change that would alter the band',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
-    tx: 'read',
+    tx: 'self',
     params: EvaluationParams,
     body: WhatIfOrder,
     reply: [200, WhatIf],
     stores_nothing: true,
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],
-  }).handle(async ({ tx, params, body, kernel }) => {
-    const intact = await expectIntact(kernel, tx, params.evaluation_id)
-    return (await suppose(kernel, tx, intact, body)) as never
-  }),
+  }).handle(
+    async ({ params, body, kernel, read }) => (await suppose(kernel, read, params.evaluation_id, body)) as never,
+  ),
 
   tenantRoute('POST /evaluations/compare', {
     id: 'compareEvaluations',

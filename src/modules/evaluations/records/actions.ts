@@ -1,5 +1,5 @@
 /** Keeping a decision and reading it back: nothing that was altered behind the service's back is given out as a decision. */
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import type { DecisionContent } from '../../../decision/document.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
@@ -9,23 +9,23 @@ import { deferEvaluation, findEvaluation, type WholeRow } from '../queries.ts'
 import { contradictions, type EvaluationRow, recordText } from './rules.ts'
 
 /** Of each kernel, the current one first: deriving them costs more than using one. */
-const keys = new WeakMap<Kernel, readonly Buffer[]>()
-function keysOf(kernel: Kernel): readonly Buffer[] {
+const keys = new WeakMap<Kernel, readonly KeyObject[]>()
+function keysOf(kernel: Kernel): readonly KeyObject[] {
   let derived = keys.get(kernel)
   if (!derived) {
-    derived = kernel.keyring.deriveEach('evaluation-record')
+    derived = kernel.keyring.deriveEach('evaluation-record').map((bytes) => createSecretKey(bytes))
     keys.set(kernel, derived)
   }
   return derived
 }
-const macWith = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex')
+const macWith = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
 export function keepEvaluation(
   kernel: Kernel,
   tx: Tx,
   row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
 ): void {
-  const mac = macWith(keysOf(kernel)[0] as Buffer, recordText(tx.tenant_id, row))
+  const mac = macWith(keysOf(kernel)[0] as KeyObject, recordText(tx.tenant_id, row))
   deferEvaluation(tx, { ...row, mac })
 }
 

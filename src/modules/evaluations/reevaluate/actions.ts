@@ -1,15 +1,18 @@
 /**
  * Deciding again with what is in force today, and saying which change of version makes which difference. Nothing is stored.
  */
-import { attribute } from '../../../decision/analysis/attribution.ts'
+import type { AnalysisOrder, PlainList } from '../../../decision/analysis/analysis-order.ts'
+import { DEFINITION, ENGINE, listName } from '../../../decision/analysis/analysis-task.ts'
+import type { AttributionOrder, Tried } from '../../../decision/analysis/analyst.ts'
 import { CURRENT_ENGINE, engines } from '../../../decision/engines.ts'
-import type { Decision, Finding } from '../../../decision/model.ts'
+import type { Compiled, Decision, Finding, Inputs, Needs } from '../../../decision/model.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { changesOf, sameJson } from '../../../registry/content/patch.ts'
 import type { ContentPointer } from '../../reference-data/index.ts'
 import { decideWith, type Resolution, resolutionOf, resolveDecision } from '../../risk-matrices/index.ts'
-import type { Intact } from '../records/actions.ts'
+import { attributeAside, plainList, type Read } from '../aside/actions.ts'
+import { expectIntact, type Intact } from '../records/actions.ts'
 import { shownOutcome } from '../records/rules.ts'
 
 type Versions = Resolution<ContentPointer>
@@ -19,7 +22,6 @@ export const attemptOf = (decision: Decision) =>
   decision.ok
     ? { outcome: shownOutcome(decision.outcome), findings: [] }
     : { outcome: null, findings: decision.findings.map(shownFinding) }
-type Attempt = ReturnType<typeof attemptOf>
 
 const shownFinding = ({ code, pointer, message }: Finding) => ({ code, pointer, message })
 
@@ -29,7 +31,17 @@ interface Sides {
   readonly today: Versions
 }
 
-export async function reevaluate(kernel: Kernel, tx: Tx, { row, content, manifest }: Intact) {
+export async function reevaluate(kernel: Kernel, read: Read, evaluation_id: string) {
+  const { moved, order, caller, ...answer } = await read(async (tx) =>
+    todayOf(kernel, tx, await expectIntact(kernel, tx, evaluation_id)),
+  )
+  const tried = order ? await attributeAside(kernel, order, caller) : NOTHING_MOVED
+  return { ...answer, switches: moved.map((each) => switchOf(each, tried, answer.before)) }
+}
+const NOTHING_MOVED: Tried = { alone: [], joint: [], untried: [] }
+
+/** Today's answer, and what is to be found out about how it came to be another. */
+async function todayOf(kernel: Kernel, tx: Tx, { row, content, manifest }: Intact) {
   const sidesWith = async (engine: number): Promise<Sides> => ({
     pinned: await resolutionOf(kernel, tx, manifest, engine),
     today: await resolveDecision(kernel, tx, { family: row.family, key: row.definition_key }, engine),
@@ -37,12 +49,7 @@ export async function reevaluate(kernel: Kernel, tx: Tx, { row, content, manifes
   const current = await sidesWith(CURRENT_ENGINE)
   const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
   const former = isOld ? await sidesWith(content.engine) : current
-  const things = [...movedBetween(current), ...(isOld ? [engineMoved(content.engine)] : [])]
-  const decideOn = async (switched: ReadonlySet<string>): Promise<Attempt> => {
-    const versions = mixed(switched.has(ENGINE) ? current : former, switched)
-    return attemptOf(await decideWith(kernel, tx, versions, content.inputs))
-  }
-  const found = await attributed(things.map(nameOf), decideOn)
+  const moved = [...movedBetween(current), ...(isOld ? [engineMoved(content.engine)] : [])]
   const decision = await decideWith(kernel, tx, current.today, content.inputs)
   const before = shownOutcome(content.outcome)
   const after = attemptOf(decision)
@@ -53,42 +60,58 @@ export async function reevaluate(kernel: Kernel, tx: Tx, { row, content, manifes
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: changesOf(before, after.outcome ?? {}),
-    switches: things.map((moved) => {
-      const { name: _, ...shown } = moved
-      const single = found.alone.find(({ name }) => name === moved.name)
-      const without = found.joint.includes(moved.name) ? ('joint' as const) : ('none' as const)
-      return {
-        ...shown,
-        effect: single ? (single.whole ? ('whole' as const) : ('part' as const)) : without,
-        alone: single?.outcome ?? null,
-        changes: single ? changesOf(before, single.outcome.outcome ?? {}) : [],
-      }
-    }),
+    moved,
+    order: moved.length > 0 ? await orderOf(kernel, tx, moved.map(nameOf), [former, current], content.inputs) : null,
+    caller: tx.tenant_id,
   }
 }
 
-/** Attribution does not wait for an outcome: the first one it misses is decided, and it is asked again. */
-async function attributed(names: readonly string[], decideOn: (switched: ReadonlySet<string>) => Promise<Attempt>) {
-  const known = new Map<string, Attempt>()
-  const idOf = (switched: ReadonlySet<string>) => [...switched].sort().join('\n')
-  for (;;) {
-    const missing: ReadonlySet<string>[] = []
-    const found = attribute<Attempt>({
-      names,
-      decide: (switched) => {
-        const outcome = known.get(idOf(switched))
-        if (!outcome) missing.push(new Set(switched))
-        return outcome ?? UNKNOWN
-      },
-    })
-    const [first] = missing
-    if (!first) return found
-    known.set(idOf(first), await decideOn(first))
+function switchOf({ name, ...shown }: Moved, { alone, joint, untried }: Tried, before: object) {
+  const single = alone.find((each) => each.name === name)
+  const whole = single?.whole ? ('whole' as const) : ('part' as const)
+  const without = joint.includes(name) ? ('joint' as const) : ('none' as const)
+  const outcome = single?.outcome.outcome ? shownOutcome(single.outcome.outcome) : null
+  return {
+    ...shown,
+    effect: untried.includes(name) ? ('unknown' as const) : single ? whole : without,
+    alone: single ? { outcome, findings: single.outcome.findings } : null,
+    changes: single ? changesOf(before, outcome ?? {}) : [],
   }
 }
-const UNKNOWN: Attempt = { outcome: null, findings: [] }
 
-const ENGINE = 'engine'
+/** Everything that a decision on a mixture of old and new versions may read. */
+async function orderOf(
+  kernel: Kernel,
+  tx: Tx,
+  names: readonly string[],
+  [former, current]: readonly [Sides, Sides],
+  inputs: Inputs,
+): Promise<AttributionOrder> {
+  const all = [...new Set([former.pinned, former.today, current.pinned, current.today])]
+  const asked = all.map(({ compiled }) => ({ compiled, needs: compiled.needs(inputs) }))
+  const keysOf = (list_key: string) => new Set(asked.flatMap((each) => keysAsked(each, list_key)))
+  const plain = async ({ engine, compiled }: Versions, pointers: readonly ContentPointer[]): Promise<AnalysisOrder> => {
+    const lists: PlainList[] = []
+    for (const pointer of pointers) lists.push(await plainList(kernel, tx, pointer, keysOf))
+    return { engine, definition: compiled.definition, lists }
+  }
+  const then = new Map([...former.pinned.lists, ...current.pinned.lists])
+  const today = [...new Map([...former.today.lists, ...current.today.lists]).values()]
+  const others = today.filter(({ list_key }) => names.includes(listName(list_key)) || !then.has(list_key))
+  return {
+    names,
+    old: await plain(former.pinned, [...then.values()]),
+    young: await plain(current.today, others),
+    inputs,
+  }
+}
+
+/** Of a list that is not held whole: what the definition names and what the inputs lead to. */
+function keysAsked({ compiled, needs }: { compiled: Compiled; needs: Needs }, list_key: string): string[] {
+  const named = compiled.references.flatMap((each) => (each.list_key === list_key && each.key !== null ? each.key : []))
+  const needed = needs.get(list_key) ?? []
+  return needed === 'all' ? named : [...named, ...needed]
+}
 
 /** One thing that has another version today: the definition, a list that was read then or is read now, or the engine. */
 interface Moved {
@@ -112,9 +135,6 @@ const engineMoved = (from_version: number): Moved => ({
   to_overlay: null,
 })
 
-const listName = (list_key: string): string => `list ${list_key}`
-const DEFINITION = 'definition'
-
 function movedBetween({ pinned, today }: Sides): Moved[] {
   const moved = (name: string, from: ContentPointer | undefined, to: ContentPointer | undefined): Moved[] => {
     const { family, list_key: key } = (from ?? to) as ContentPointer
@@ -134,14 +154,3 @@ const namesOf = (pointer: ContentPointer | undefined) =>
   pointer === undefined
     ? null
     : [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]
-
-/** Today's version of what is switched, the pinned one of all else; a list that was not read then has only today's. */
-function mixed({ pinned, today }: Sides, switched: ReadonlySet<string>): Versions {
-  const base = switched.has(DEFINITION) ? today : pinned
-  const lists = base.compiled.list_keys.flatMap((list_key) => {
-    const [old, young] = [pinned.lists.get(list_key), today.lists.get(list_key)]
-    const chosen = switched.has(listName(list_key)) ? (young ?? old) : (old ?? young)
-    return chosen ? [[list_key, chosen] as const] : []
-  })
-  return { ...base, lists: new Map(lists) }
-}

@@ -1,5 +1,5 @@
 /** What the same decision would have been with other inputs or other versions, and how little would have changed its band. */
-import { minimalChanges } from '../../../decision/analysis/minimal-changes.ts'
+import { orderOf } from '../../../decision/analysis/analysis-order.ts'
 import type { Inputs } from '../../../decision/model.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
@@ -7,7 +7,8 @@ import { fail, named } from '../../../kernel/problem.ts'
 import { changesOf } from '../../../registry/content/patch.ts'
 import { type ContentPointer, findVersion, type Pinned, resolve } from '../../reference-data/index.ts'
 import { bindTo, decideWith, isFindings, type Resolution, resolutionOf } from '../../risk-matrices/index.ts'
-import type { Intact } from '../records/actions.ts'
+import { type Read, type SearchOrder, searchAside } from '../aside/actions.ts'
+import { expectIntact, type Intact } from '../records/actions.ts'
 import { shownOutcome } from '../records/rules.ts'
 import { attemptOf } from '../reevaluate/actions.ts'
 
@@ -19,7 +20,14 @@ export interface Supposition {
   readonly band?: string
 }
 
-export async function suppose(kernel: Kernel, tx: Tx, { row, content, manifest }: Intact, supposed: Supposition) {
+export async function suppose(kernel: Kernel, read: Read, evaluation_id: string, supposed: Supposition) {
+  const { order, ...answer } = await read(async (tx) =>
+    supposeOf(kernel, tx, await expectIntact(kernel, tx, evaluation_id), supposed),
+  )
+  return { ...answer, search: order ? await searchAside(kernel, order) : null }
+}
+
+async function supposeOf(kernel: Kernel, tx: Tx, { row, content, manifest }: Intact, supposed: Supposition) {
   const resolution = await versionsOf(kernel, tx, manifest, supposed)
   const inputs = withChanges(content.inputs, supposed.inputs ?? {})
   const decision = await decideWith(kernel, tx, resolution, inputs)
@@ -31,20 +39,21 @@ export async function suppose(kernel: Kernel, tx: Tx, { row, content, manifest }
     after,
     explanation: decision.ok ? decision.explanation : null,
     changes: changesOf(before, after.outcome ?? {}),
-    search: supposed.search ? await smallest(kernel, tx, resolution, inputs, supposed.band) : null,
+    order: supposed.search ? await searchOf(kernel, tx, resolution, inputs, supposed.band) : null,
   }
 }
 
 /** From the inputs as supposed: what else would have to be different for another band. */
-async function smallest(
+async function searchOf(
   kernel: Kernel,
   tx: Tx,
   resolution: Resolution<ContentPointer>,
   inputs: Inputs,
   band: string | undefined,
-) {
+): Promise<SearchOrder | null> {
   const { bound, lists } = await bindTo(kernel, tx, resolution)
-  return isFindings(bound) ? null : minimalChanges(bound, resolution.compiled, lists, inputs, { band })
+  if (isFindings(bound)) return null
+  return [orderOf(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
 }
 
 /** Null takes an input away: then its declared default holds, or its absence is a fault. */

@@ -38,6 +38,7 @@ import {
   type Found,
   findDecision,
   listReaders,
+  pointersOf,
 } from '../../risk-matrices/index.ts'
 import type { Candidate, Overlay, Target } from '../candidates/actions.ts'
 
@@ -51,12 +52,12 @@ export async function groundOf(kernel: Kernel, tx: Tx, candidate: Candidate, clo
     add((await listsInForce(tx, [candidate.key], clocks)).values())
     for (const reader of await listReaders(tx, candidate.key)) {
       const found = await inForce(() => findDecision(kernel, tx, { ...reader, ...clocks }))
-      if (found?.compiled.list_keys.includes(candidate.key)) add([found.definition, ...found.lists.values()])
+      if (found?.compiled.list_keys.includes(candidate.key)) add(pointersOf(found))
     }
   } else {
     const { family, key } = candidate as Target & { family: Family }
     const found = await inForce(() => findDecision(kernel, tx, { family, key, ...clocks }))
-    if (found) add([found.definition, ...found.lists.values()])
+    if (found) add(pointersOf(found))
     const { compiled } = await definitionOf(kernel, tx, candidate)
     add((await listsInForce(tx, compiled.list_keys, clocks)).values())
   }

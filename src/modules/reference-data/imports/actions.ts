@@ -16,7 +16,7 @@ import type { TypeRow } from '../types/queries.ts'
 import { copyStaged } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
 
-export const definitionOf = (type: TypeRow): TypeDefinition =>
+export const definitionOf = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
 
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])

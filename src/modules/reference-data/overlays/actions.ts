@@ -6,6 +6,7 @@ import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
+import type { StagedRow } from '../../../registry/import/copy-text.ts'
 import {
   applyOverlay,
   type ConflictKind,
@@ -14,15 +15,22 @@ import {
   type OverlayEntry,
   policyFault,
 } from '../../../registry/overlay.ts'
-import { type ActivationRow, insertActivation, lockActivations } from '../activations/queries.ts'
-import { type DatasetRow, findOverlay, findSharedDataset, insertDataset } from '../datasets/queries.ts'
+import { type ActivationRow, insertActivation } from '../activations/queries.ts'
+import { findOverlay, insertDataset } from '../datasets/queries.ts'
 import { definitionOf } from '../imports/actions.ts'
 import { expectInForce, lookUp, type Pointer, readOverlay } from '../resolve/actions.ts'
-import { resolveLists } from '../resolve/queries.ts'
 import { baseTypeOf, failUnusable, typeRunner } from '../types/actions.ts'
-import { findTypeVersion, type TypeRow } from '../types/queries.ts'
-import { publishStaged, stageRows } from '../versions/actions.ts'
+import { contentOf, type Exchange, type Publication, publishStaged } from '../versions/actions.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
+import {
+  type BaseTypeRow,
+  exchangeEntries,
+  findGround,
+  type GroundRow,
+  listOpenEntries,
+  type OpenEntryRow,
+  type SharedList,
+} from './queries.ts'
 
 export interface Operation {
   readonly key: string
@@ -30,14 +38,25 @@ export interface Operation {
   readonly value?: Entry | undefined
 }
 
-/** The shared list in force, without any overlay, and its type. */
-export async function baseOf(tx: Tx, list_key: string): Promise<{ shared: DatasetRow; base: Pointer; type: TypeRow }> {
-  const shared = found(await findSharedDataset(tx, list_key))
-  const [pointer] = expectInForce(await resolveLists(tx, [list_key], { valid_at: null, known_at: null }), [list_key])
-  const base = { ...(pointer as Pointer), overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
+/** What an overlay lies on: the shared list, the version in force of it without any overlay, and the type of that. */
+export interface Ground {
+  readonly shared: SharedList
+  readonly base: Pointer
+  readonly type: BaseTypeRow
+  /** Where this tenant's overlays of it are kept; null where it has had none. */
+  readonly overlay: GroundRow['overlay']
+  /** The one in force. */
+  readonly overlay_version: number | null
+}
+
+export async function groundOf(tx: Tx, list_key: string): Promise<Ground> {
+  const { pointer, overlay, ...row } = found(await findGround(tx, list_key))
+  const shared = found(row.shared ?? undefined)
+  const [in_force] = expectInForce([pointer], [list_key]) as [Pointer]
+  const base = { ...in_force, overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
   if (base.via === 'tenant-own') fail('transition_not_allowed', `This tenant has its own list ${list_key}.`)
-  const type = found(await findTypeVersion(tx, base.type_tenant_id, base.type_key, base.type_version))
-  return { shared, base, type }
+  const { overlay_version } = in_force
+  return { shared, base, type: found(row.type ?? undefined), overlay, overlay_version }
 }
 
 const hashOf = (entry: Entry | undefined): string | null =>
@@ -54,7 +73,8 @@ export async function layAll(kernel: Kernel, tx: Tx, base: Pointer, operations: 
   const entries = await lookUp(kernel, tx, base, keys)
   return operations.map(({ key, op, value }) => {
     const under = entries.get(key)
-    const change: OverlayEntry = { key, op, base_hash: hashOf(under), value: op === 'remove' ? null : (value ?? {}) }
+    const written = op === 'remove' ? null : (JSON.parse(canonicalJson(value ?? {})) as Entry)
+    const change: OverlayEntry = { key, op, base_hash: hashOf(under), value: written }
     return { change, base: under, effective: applyOverlay(under, change) }
   })
 }
@@ -64,7 +84,7 @@ export async function expectSound(
   kernel: Kernel,
   laid: readonly Laid[],
   operations: readonly Operation[],
-  { shared, type }: { shared: DatasetRow; type: TypeRow },
+  { shared, type }: Ground,
 ): Promise<void> {
   const faults: ProblemError[] = []
   const add = (index: number, pointer: string, detail: string) =>
@@ -109,7 +129,7 @@ export async function expectSound(
 }
 
 /** The base may have moved between the check and the transaction; nothing is published that it would not take. */
-export function expectStillSound(laid: readonly Laid[], { shared, type }: { shared: DatasetRow; type: TypeRow }): void {
+export function expectStillSound(laid: readonly Laid[], { shared, type }: Ground): void {
   laid.forEach(({ change, base }, index) => {
     const { refusal } = layOver(base, change, shared.overlay_policy, baseTypeOf(type))
     if (!refusal) return
@@ -120,47 +140,30 @@ export function expectStillSound(laid: readonly Laid[], { shared, type }: { shar
   })
 }
 
-/** Publishes the overlay and puts it in force, in one transaction. */
+/** Publishes the overlay and puts it in force, in one transaction that holds the lock of the list. */
 export async function publishOverlay(
   tx: Tx,
   list_key: string,
   changes: readonly OverlayEntry[],
-  { shared, base, type }: { shared: DatasetRow; base: Pointer; type: TypeRow },
+  { shared, base, type, overlay: known }: Ground,
   how: { mode: 'follow' | 'pinned'; origin: 'overlay' | 'rebase'; reason: string; cr_id?: string | undefined },
 ): Promise<{ version: VersionRow; activation: ActivationRow }> {
-  await lockActivations(tx, 'list', list_key)
-  const overlay =
-    (await findOverlay(tx, list_key)) ??
-    found(
-      await insertDataset(tx, {
-        dataset_id: uuidv7(),
-        family: 'list',
-        list_key,
-        role: 'overlay',
-        base_tenant_id: shared.tenant_id,
-        base_dataset_id: shared.dataset_id,
-        type_tenant_id: shared.type_tenant_id,
-        type_key: shared.type_key,
-        title: `Overlay on ${shared.title}`.slice(0, 200),
-      }),
-    )
-  const content = await stageRows(
-    tx,
-    changes.map(({ key, op, base_hash, value }, index) => {
-      const text = value === null ? null : canonicalJson(value)
-      return { key, op, base_hash, text, hash: entryHash(text ?? ''), row: index + 1 }
-    }),
-  )
-  const version = (await publishStaged(tx, {
+  const overlay = known ?? (await findOverlay(tx, list_key)) ?? (await createOverlay(tx, list_key, shared))
+  const rows = changes.map(({ key, op, base_hash, value }, index): StagedRow => {
+    const text = value === null ? null : canonicalJson(value)
+    return { key, op, base_hash, text, hash: entryHash(text ?? ''), row: index + 1 }
+  })
+  const publication: Publication = {
     dataset: overlay,
     type: { tenant_id: type.tenant_id, type_key: type.type_key, type_version: type.type_version },
-    content,
+    content: contentOf(rows),
     origin: how.origin,
     provenance: { base_version: base.version, base_hash: base.content_hash, mode: how.mode },
     base_version: how.mode === 'pinned' ? base.version : null,
     note: how.reason,
     guards: null,
-  })) as VersionRow
+  }
+  const version = (await publishStaged(tx, publication, inOneStatement(tx, rows))) as VersionRow
   const activation = found(
     await insertActivation(tx, {
       activation_id: uuidv7(),
@@ -180,6 +183,44 @@ export async function publishOverlay(
   return { version, activation }
 }
 
+const createOverlay = async (tx: Tx, list_key: string, shared: SharedList) =>
+  found(
+    await insertDataset(tx, {
+      dataset_id: uuidv7(),
+      family: 'list',
+      list_key,
+      role: 'overlay',
+      base_tenant_id: shared.tenant_id,
+      base_dataset_id: shared.dataset_id,
+      type_tenant_id: shared.type_tenant_id,
+      type_key: shared.type_key,
+      title: `Overlay on ${shared.title}`.slice(0, 200),
+    }),
+  )
+
+/** An overlay is small: it is compared here, and exchanged without a stage. */
+function inOneStatement(tx: Tx, rows: readonly StagedRow[]): Exchange {
+  let [ended, began]: [string[], readonly StagedRow[]] = [[], rows]
+  return {
+    async compare(dataset_id, has_head) {
+      const head = new Map((has_head ? await listOpenEntries(tx, dataset_id) : []).map((entry) => [entry.key, entry]))
+      const kept = new Set(rows.map(({ key }) => key))
+      began = rows.filter((row) => !isSame(row, head.get(row.key)))
+      const changed = began.filter(({ key }) => head.has(key)).map(({ key }) => key)
+      const removed = [...head.keys()].filter((key) => !kept.has(key))
+      ended = [...changed, ...removed]
+      return { added: began.length - changed.length, removed: removed.length, changed: changed.length }
+    },
+    apply: (dataset_id, version) => exchangeEntries(tx, { dataset_id, version }, ended, began),
+  }
+}
+
+const isSame = (row: StagedRow, open: OpenEntryRow | undefined): boolean =>
+  open !== undefined &&
+  open.op === row.op &&
+  open.hash.toString('hex') === row.hash &&
+  (open.base_hash?.toString('hex') ?? null) === row.base_hash
+
 export interface Conflict {
   readonly key: string
   readonly kind: ConflictKind
@@ -189,18 +230,41 @@ export interface Conflict {
   readonly theirs: Entry | null
 }
 
+export interface Examined extends Ground {
+  /** Null where no overlay is in force. */
+  readonly version: VersionRow | null
+  readonly laid: readonly (Laid & ReturnType<typeof layOver>)[]
+  readonly conflicts: Conflict[]
+}
+
 /** The overlay in force against the base in force: what it makes of each entry, and where the two disagree by now. */
-export async function examine(kernel: Kernel, tx: Tx, list_key: string) {
-  const { shared, base, type } = await baseOf(tx, list_key)
-  const [pointer] = await resolveLists(tx, [list_key], { valid_at: null, known_at: null })
-  if (!pointer || pointer.overlay_version === null)
-    return { shared, base, type, version: null, laid: [], conflicts: [] }
-  const overlay = found(await findOverlay(tx, list_key))
-  const version = found(await findVersion(tx, overlay, pointer.overlay_version))
+export async function examine(kernel: Kernel, tx: Tx, list_key: string): Promise<Examined> {
+  const ground = await groundOf(tx, list_key)
+  const { base, overlay, overlay_version } = ground
+  if (overlay_version === null) return { ...ground, version: null, laid: [], conflicts: [] }
+  const version = found(await findVersion(tx, found(overlay ?? undefined), overlay_version))
   const changes = await readOverlay(tx, version)
   const keys = changes.map(({ key }) => key)
   const now = await lookUp(kernel, tx, base, keys)
-  const then = await entriesThen(kernel, tx, base, version, keys)
+  return compared(ground, version, changes, now, await entriesThen(kernel, tx, base, version, keys))
+}
+
+/** The same of one that has just been put in force, as it was laid. */
+export function examineNew(ground: Ground, version: VersionRow, laid: readonly Laid[]): Examined {
+  const inOrder = [...laid].sort((a, b) => Buffer.compare(Buffer.from(a.change.key), Buffer.from(b.change.key)))
+  const entries = new Map(inOrder.flatMap(({ change, base }) => (base ? [[change.key, base] as const] : [])))
+  const changes = inOrder.map(({ change }) => change)
+  return compared({ ...ground, overlay_version: version.version }, version, changes, entries, entries)
+}
+
+function compared(
+  ground: Ground,
+  version: VersionRow,
+  changes: readonly OverlayEntry[],
+  now: ReadonlyMap<string, Entry>,
+  then: ReadonlyMap<string, Entry>,
+): Examined {
+  const { shared, type } = ground
   const laid = changes.map((change) => {
     const theirs = now.get(change.key)
     return { change, base: theirs, ...layOver(theirs, change, shared.overlay_policy, baseTypeOf(type)) }
@@ -210,7 +274,7 @@ export async function examine(kernel: Kernel, tx: Tx, list_key: string) {
     if (!conflict) return []
     return [{ ...conflict, base: then.get(change.key) ?? null, ours: made.effective ?? null, theirs: theirs ?? null }]
   })
-  return { shared, base, type, version, laid, conflicts }
+  return { ...ground, version, laid, conflicts }
 }
 
 /** The shared entries the overlay was written against. */

@@ -13,11 +13,13 @@ import { shown as shownList } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
 import { ListKeyParams } from '../schema.ts'
 import {
-  baseOf,
   type Conflict,
+  type Examined,
   examine,
+  examineNew,
   expectSound,
   expectStillSound,
+  groundOf,
   layAll,
   type Operation,
   publishOverlay,
@@ -37,8 +39,7 @@ async function viewOwn(tx: Tx, list_key: string) {
   return own && { list_key, overlay_policy: own.overlay_policy, base: null, overlay: null, conflicts: [] }
 }
 
-async function view(kernel: Parameters<typeof examine>[0], tx: Tx, list_key: string) {
-  const { shared, base, version, laid, conflicts } = await examine(kernel, tx, list_key)
+function view(list_key: string, { shared, base, version, laid, conflicts }: Examined) {
   return {
     list_key,
     overlay_policy: shared.overlay_policy,
@@ -72,9 +73,9 @@ export const overlayRoutes = [
     params: ListKeyParams,
     reply: [200, OverlayView],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'content_corrupt'],
-  }).handle(
-    async ({ tx, params, kernel }) => (await viewOwn(tx, params.list_key)) ?? view(kernel, tx, params.list_key),
-  ),
+  }).handle(async ({ tx, params: { list_key }, kernel }) => {
+    return (await viewOwn(tx, list_key)) ?? view(list_key, await examine(kernel, tx, list_key))
+  }),
 
   tenantRoute('PUT /reference-data/datasets/:list_key/overlay', {
     id: 'updateOverlay',
@@ -98,14 +99,14 @@ export const overlayRoutes = [
       const { laid, ground } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
         async (tx) => {
-          const found = await baseOf(tx, params.list_key)
+          const found = await groundOf(tx, params.list_key)
           return { ground: found, laid: await layAll(kernel, tx, found.base, operations) }
         },
       )
       await expectSound(kernel, laid, operations, ground)
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
-    const ground = await baseOf(tx, params.list_key)
+    const ground = await groundOf(tx, params.list_key)
     const laid = await layAll(kernel, tx, ground.base, body.entries as Operation[])
     expectStillSound(laid, ground)
     const changes = laid.map(({ change }) => change)
@@ -114,7 +115,7 @@ export const overlayRoutes = [
       publishOverlay(tx, params.list_key, changes, ground, { ...how, cr_id: request.approves }),
     )
     audit.configuration(null, { overlay: version.version, content_hash: version.content_hash, reason: body.reason })
-    return view(kernel, tx, params.list_key)
+    return view(params.list_key, examineNew(ground, version, laid))
   }),
 
   tenantRoute('DELETE /reference-data/datasets/:list_key/overlay', {

@@ -1,32 +1,28 @@
 /**
- * The resolver: which version of each list is in force for a tenant, what it holds, and the receipt that pins it. Pointers
- * are read anew each time, content comes from a cache keyed by its hash: a hash never changes its meaning.
+ * The resolver: which version of each list is in force for a tenant, and what it holds. Pointers are asked for or recalled while
+ * nothing has moved, content comes from a cache keyed by its hash: a hash never changes its meaning.
  */
-import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
-import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { type BaseType, contentHashOf, layOver, type OverlayEntry } from '../../../registry/overlay.ts'
 import type { Family } from '../datasets/queries.ts'
-import { recall, remember } from '../memory/actions.ts'
+import { recallWithLists, rememberWithLists } from '../memory/actions.ts'
 import { baseTypeOf } from '../types/actions.ts'
 import { findTypeVersion } from '../types/queries.ts'
 import { entryOf } from '../versions/actions.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import {
   type ContentRow,
-  insertReceipt,
   listPinned,
   lockActivationsShared,
   type Pinned,
   type PointerRow,
-  type ReceiptRow,
   resolveDefinition,
   resolveLists,
 } from './queries.ts'
@@ -44,6 +40,9 @@ const RECENT_MS = 60_000
 
 /** Pointer rows whose version is there; the others have been refused. */
 export type Pointer = PointerRow & { readonly via: NonNullable<PointerRow['via']> }
+
+/** The same without the instant at which it was asked for, and so the same for as long as nothing moves. */
+export type ListPointer = Omit<Pointer, 'now'>
 
 /** The part of a pointer that names content: all that reading it needs. */
 export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
@@ -111,24 +110,29 @@ export async function resolveWithLists(
   definition: { family: Family; key: string },
   list_keys: readonly string[],
   clocks: Clocks,
-): Promise<{ definition: Pointer; lists: Map<string, Pointer> }> {
+): Promise<{ definition: Pointer; lists: ReadonlyMap<string, ListPointer> }> {
   if (isRecent(clocks.known_at)) {
     await lockActivationsShared(tx, definition.family, [definition.key])
     await lockActivationsShared(tx, 'list', list_keys)
   }
   const memory = clocks.valid_at === undefined && clocks.known_at === undefined ? kernel : null
-  const wanted = [definition, ...list_keys.map((key) => ({ family: 'list' as const, key }))]
+  const recalled = memory && (await recallWithLists(memory, tx, definition, list_keys))
+  if (recalled) return recalled
   const at = { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null }
-  const recalled = memory && (await recall(memory, tx, wanted))
-  const rows = recalled ?? (await resolveDefinition(tx, definition, list_keys, at))
-  if (memory && !recalled) remember(memory, tx, rows)
+  const rows = await resolveDefinition(tx, definition, list_keys, at)
   const own = rows.filter(({ family }) => family !== 'list')
-  const lists = rows.filter((row): row is Pointer => row.family === 'list' && row.via !== null)
-  return {
-    definition: expectInForce(own, [definition.key])[0] as Pointer,
-    lists: new Map(lists.map((pointer) => [pointer.list_key, pointer])),
+  const pointer = expectInForce(own, [definition.key])[0] as Pointer
+  const byKey = new Map(rows.filter(({ family }) => family === 'list').map((row) => [row.list_key, row]))
+  const lists = new Map<string, ListPointer>()
+  for (const list_key of list_keys) {
+    const row = byKey.get(list_key)
+    if (row && row.via !== null) lists.set(list_key, withoutInstant(row as Pointer))
   }
+  if (memory && lists.size === list_keys.length) rememberWithLists(memory, tx, pointer, list_keys, lists)
+  return { definition: pointer, lists }
 }
+
+const withoutInstant = ({ now: _, ...pointer }: Pointer): ListPointer => pointer
 
 /** Those of the lists that are in force, in one statement; the others are absent. */
 export async function listsInForce(
@@ -322,49 +326,6 @@ function lay(
   if (effective === undefined) entries.delete(key)
   else entries.set(key, effective)
 }
-
-/** What a decision consulted, kept for ever; replay takes the receipt and no clock. */
-export async function keepReceipt(
-  tx: Tx,
-  consumer: string,
-  pointers: readonly Pointer[],
-  clocks: Clocks,
-): Promise<ReceiptRow> {
-  const manifest = canonicalJson(manifestOf(pointers))
-  const now = (pointers[0] as Pointer).now
-  const receipt = await insertReceipt(tx, {
-    receipt_id: uuidv7(),
-    consumer,
-    valid_at: clocks.valid_at ?? now,
-    known_at: clocks.known_at ?? now,
-    manifest,
-    manifest_hash: createHash('sha256').update(manifest).digest('hex'),
-  })
-  return receipt ?? fail('internal')
-}
-
-/** What a receipt says of pointers, in the order it says it. */
-export const manifestOf = (pointers: readonly ContentPointer[]): Pinned[] =>
-  pointers.map(pinned).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-
-const placeOf = ({ family = 'list', list_key }: Pinned): string => `${list_key} ${family}`
-
-const pinned = (pointer: ContentPointer): Pinned => ({
-  // Lists are what receipts are about; anything else says what it is.
-  ...(pointer.family !== 'list' && { family: pointer.family }),
-  list_key: pointer.list_key,
-  via: pointer.via,
-  dataset_tenant_id: pointer.dataset_tenant_id,
-  dataset_id: pointer.dataset_id,
-  version: pointer.version,
-  content_hash: pointer.content_hash,
-  type_key: pointer.type_key,
-  type_version: pointer.type_version,
-  overlay_dataset_id: pointer.overlay_dataset_id,
-  overlay_version: pointer.overlay_version,
-  overlay_hash: pointer.overlay_hash,
-  ...(pointer.overlay_version !== null && { overlay_policy: pointer.overlay_policy }),
-})
 
 export const shown = (pointer: Pointer) => ({
   list_key: pointer.list_key,

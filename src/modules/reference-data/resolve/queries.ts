@@ -38,7 +38,7 @@ export interface PointerRow {
 }
 
 /** `r` is what app.resolve_lists gives, with its family. */
-const pointersFrom = (source: string): string =>
+export const pointersFrom = (source: string): string =>
   `select r.family, r.list_key, r.via, r.shadows_shared, r.dataset_tenant_id, r.dataset_id, r.version, v.label, v.type_tenant_id,
           v.type_key, v.type_version, v.content_hash, v.entry_count, v.data_bytes, r.effective_from, r.expires_at,
           r.activation_id, d.overlay_policy, r.overlay_dataset_id, r.overlay_version, r.overlay_activation_id,
@@ -55,7 +55,7 @@ const pointersFrom = (source: string): string =>
      left join app.dataset d on d.tenant_id = r.dataset_tenant_id and d.dataset_id = r.dataset_id
      left join app.dataset_version o on o.tenant_id = $1 and o.dataset_id = r.overlay_dataset_id and o.version = r.overlay_version`
 
-const inForce = (family: string, keys: string): string =>
+export const inForce = (family: string, keys: string): string =>
   `select ${family} as family, l.* from app.resolve_lists(${family}, ${keys}, coalesce($4::timestamptz, statement_timestamp()), $5::timestamptz) l`
 
 /**
@@ -171,21 +171,27 @@ export interface ReceiptRow {
 
 const columns = 'receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_at, created_by'
 
-export const insertReceipt = (tx: Tx, receipt: Omit<ReceiptRow, 'created_at' | 'created_by'>) =>
-  tx.find<ReceiptRow>(
-    `insert into app.resolution_receipt (tenant_id, receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
-    [
-      tx.tenant_id,
-      receipt.receipt_id,
-      receipt.consumer,
-      receipt.valid_at,
-      receipt.known_at,
-      receipt.manifest,
-      receipt.manifest_hash,
-      tx.actor,
-    ],
-  )
+export type NewReceipt = Omit<ReceiptRow, 'created_at' | 'created_by'>
+
+const insertion = `insert into app.resolution_receipt
+  (tenant_id, receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_by)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)`
+const valuesOf = (tx: Tx, receipt: NewReceipt): unknown[] => [
+  tx.tenant_id,
+  receipt.receipt_id,
+  receipt.consumer,
+  receipt.valid_at,
+  receipt.known_at,
+  receipt.manifest,
+  receipt.manifest_hash,
+  tx.actor,
+]
+
+export const insertReceipt = (tx: Tx, receipt: NewReceipt) =>
+  tx.find<ReceiptRow>(`${insertion} returning ${columns}`, valuesOf(tx, receipt))
+
+/** Sent in the same flight as COMMIT, before whatever is deferred after it. */
+export const deferReceipt = (tx: Tx, receipt: NewReceipt): void => tx.defer(insertion, valuesOf(tx, receipt))
 
 export const findReceipt = (tx: Tx, receipt_id: string) =>
   tx.find<ReceiptRow>(`select ${columns} from app.resolution_receipt where tenant_id = $1 and receipt_id = $2`, [

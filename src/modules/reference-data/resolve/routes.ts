@@ -6,13 +6,13 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Actor, tenantRoute } from '../../../kernel/route.ts'
 import { recall, remember } from '../memory/actions.ts'
+import { keepReceipt } from '../receipts/actions.ts'
 import { ListKeyParams } from '../schema.ts'
 import {
   type Clocks,
   expectInForce,
   isLookedUpAtOnce,
   isRecent,
-  keepReceipt,
   knownWhole,
   lookUp,
   type Pointer,

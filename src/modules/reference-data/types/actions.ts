@@ -29,7 +29,7 @@ export function typeRunner(kernel: Kernel): TypeRunner {
 const baseTypes = new LRUCache<string, BaseType>({ max: 100 })
 
 /** The type of a shared list, compiled here: overlays are laid by it at every resolve. A tenant's own never is. */
-export function baseTypeOf(type: TypeRow): BaseType {
+export function baseTypeOf(type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>): BaseType {
   if (type.tenant_id !== SYSTEM_TENANT) throw new Error('only a type of the operator is compiled in the process')
   const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
   const known = baseTypes.get(id)

@@ -45,7 +45,7 @@ export interface StagedContent {
 }
 
 export interface Publication {
-  readonly dataset: DatasetRow
+  readonly dataset: Pick<DatasetRow, 'dataset_id'>
   readonly type: { readonly tenant_id: string; readonly type_key: string; readonly type_version: number }
   readonly content: StagedContent
   readonly origin: VersionRow['origin']
@@ -62,22 +62,39 @@ export interface Publication {
   readonly override?: { readonly by: string; readonly reason: string } | null
 }
 
+/** How new content is compared with the head and takes its place. */
+export interface Exchange {
+  compare(dataset_id: string, has_head: boolean): Promise<VersionRow['difference']>
+  apply(dataset_id: string, version: number, has_head: boolean): Promise<unknown>
+}
+
+/** By way of the stage: for content of any size. */
+const throughStage = (tx: Tx, { entry_count, is_ordered = false }: StagedContent): Exchange => ({
+  async compare(dataset_id, has_head) {
+    const is_large = entry_count >= LARGE_FROM
+    if (is_large) await giveStageRoom(tx)
+    if (!has_head) return { added: entry_count, removed: 0, changed: 0 }
+    if (is_large) await analyseStage(tx)
+    await createDelta(tx, dataset_id)
+    return countDelta(tx)
+  },
+  apply: (dataset_id, version, has_head) =>
+    has_head ? applyDelta(tx, dataset_id, version) : insertStaged(tx, dataset_id, version, is_ordered),
+})
+
 /** The one critical section: under the dataset's row lock, one transaction, a gapless number. */
-export async function publishStaged(tx: Tx, publication: Publication): Promise<VersionRow | 'unchanged'> {
+export async function publishStaged(
+  tx: Tx,
+  publication: Publication,
+  exchange = throughStage(tx, publication.content),
+): Promise<VersionRow | 'unchanged'> {
   const { content } = publication
   const dataset = (await lockDataset(tx, publication.dataset.dataset_id)) ?? fail('not_found')
   expectHead(dataset, publication.expected_head ?? null)
   const head = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
-  let difference = { added: content.entry_count, removed: 0, changed: 0 }
-  const is_large = content.entry_count >= LARGE_FROM
-  if (is_large) await giveStageRoom(tx)
-  if (head) {
-    if (is_large) await analyseStage(tx)
-    await createDelta(tx, dataset.dataset_id)
-    difference = await countDelta(tx)
-  }
+  const difference = await exchange.compare(dataset.dataset_id, head !== undefined)
   const breaches = publication.guards
     ? guardBreaches(publication.guards, {
         entries: content.entry_count,
@@ -108,8 +125,7 @@ export async function publishStaged(tx: Tx, publication: Publication): Promise<V
     difference,
     note: publication.note ?? null,
   })
-  if (head) await applyDelta(tx, dataset.dataset_id, dataset.head_version + 1)
-  else await insertStaged(tx, dataset.dataset_id, 1, content.is_ordered ?? false)
+  await exchange.apply(dataset.dataset_id, dataset.head_version + 1, head !== undefined)
   return version ?? fail('internal')
 }
 
@@ -143,15 +159,20 @@ export async function copyStaged(tx: Tx, rows: Iterable<Uint8Array> | AsyncItera
 
 /** Stages rows that are already in memory, and says what they are together. */
 export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<StagedContent> {
+  await copyStaged(
+    tx,
+    rows.map((row) => Buffer.from(copyLine(row))),
+  )
+  return contentOf(rows)
+}
+
+export function contentOf(rows: readonly StagedRow[]): StagedContent {
   const tree = createMerkleBuilder()
   let data_bytes = 0
-  const lines: Buffer[] = []
   for (const row of rows) {
     tree.addHash(row.key, contentHashOf(row))
     data_bytes += Buffer.byteLength(row.text ?? '')
-    lines.push(Buffer.from(copyLine(row)))
   }
-  await copyStaged(tx, lines)
   return { content_hash: tree.finish().root, entry_count: rows.length, data_bytes, filled: {} }
 }
 

@@ -3,7 +3,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Position } from '../../../kernel/page.ts'
 
 /** Not yet closed: in force for every later version. */
-const OPEN = 9007199254740991
+export const OPEN = 9007199254740991
 
 export interface VersionRow {
   readonly tenant_id: string

@@ -26,13 +26,15 @@ import {
   type Clocks,
   type ContentPointer,
   findTypeVersion,
+  type ListPointer,
   lookUpHashed,
+  type Manifest,
   type Pinned,
   type Pointer,
-  manifestOf as pinAll,
   repin,
   resolveWithLists,
   wholeList,
+  writtenManifest,
 } from '../../reference-data/index.ts'
 import { declaredFault } from './rules.ts'
 
@@ -46,7 +48,9 @@ export interface Bindable<P extends ContentPointer = ContentPointer> {
   readonly over?: (list: BoundList) => BoundList
 }
 
-export interface Resolution<P extends ContentPointer = Pointer> extends Bindable<P> {
+/** The definition knows the instant at which all of it was in force, where there was one; its lists are the same at others. */
+export interface Resolution<P extends ContentPointer = Pointer>
+  extends Bindable<P extends Pointer ? ListPointer : ContentPointer> {
   readonly engine: number
   readonly definition: P
 }
@@ -102,19 +106,26 @@ export async function findDecision(
   for (let round = 0; round < ROUNDS; round++) {
     const { definition, lists } = await resolveWithLists(unsettled ? null : kernel, tx, { family, key }, asked, clocks)
     const { compiled, identity } = await compiledOf(kernel, tx, definition, engine)
-    if (!unsettled) guesses.set(guess, compiled.list_keys)
-    if (compiled.list_keys.every((list_key) => asked.includes(list_key))) {
-      const read = new Map<string, Pointer>()
-      for (const list_key of compiled.list_keys) {
-        const pointer = lists.get(list_key)
-        if (pointer) read.set(list_key, pointer)
-      }
-      const missing = compiled.list_keys.filter((list_key) => !read.has(list_key))
+    const { list_keys } = compiled
+    // Also in a transaction that may be undone: a guess that is wrong costs one more question.
+    if (list_keys !== asked) guesses.set(guess, list_keys)
+    if (list_keys === asked || list_keys.every((list_key) => asked.includes(list_key))) {
+      const read = list_keys === asked ? lists : thoseOf(lists, list_keys)
+      const missing = read.size === list_keys.length ? [] : list_keys.filter((list_key) => !read.has(list_key))
       return { engine, identity, definition, compiled, lists: read, missing }
     }
-    asked = compiled.list_keys
+    asked = list_keys
   }
   return fail('conflict', `${key} is being changed at this moment; repeat the request.`)
+}
+
+function thoseOf<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[]): Map<string, P> {
+  const read = new Map<string, P>()
+  for (const list_key of list_keys) {
+    const pointer = lists.get(list_key)
+    if (pointer) read.set(list_key, pointer)
+  }
+  return read
 }
 
 /** The same, where everything must be in force: a decision is made on all of its lists or not at all. */
@@ -145,13 +156,33 @@ export async function resolutionOf(
   return { engine, identity, definition, compiled, lists: new Map(lists) }
 }
 
+/** What was written for a map of lists, with the definition it was written for. */
+const manifests = new WeakMap<object, { readonly definition: ContentPointer; readonly manifest: Manifest }>()
+
 /** What a receipt of this resolution says: the definition, with its family, and every list. */
-export const manifestOf = (resolution: Resolution<ContentPointer>): Pinned[] => pinAll(pointersOf(resolution))
+export function writtenManifestOf({ definition, lists }: Resolution<ContentPointer>): Manifest {
+  const known = manifests.get(lists)
+  if (known && isSameVersion(known.definition, definition)) return known.manifest
+  const manifest = writtenManifest([definition, ...lists.values()])
+  manifests.set(lists, { definition, manifest })
+  return manifest
+}
+
+export const manifestOf = (resolution: Resolution<ContentPointer>): readonly Pinned[] =>
+  writtenManifestOf(resolution).pins
+
+/** A version never changes: by which way one came to it is all that could differ. */
+const isSameVersion = (a: ContentPointer, b: ContentPointer): boolean =>
+  a.via === b.via &&
+  a.version === b.version &&
+  a.content_hash === b.content_hash &&
+  a.dataset_id === b.dataset_id &&
+  a.dataset_tenant_id === b.dataset_tenant_id
 
 /** The definition and its lists, as a receipt takes them. */
-export const pointersOf = <P extends ContentPointer>({ definition, lists }: Resolution<P>): P[] => [
+export const pointersOf = ({ definition, lists }: Resolution): Pointer[] => [
   definition,
-  ...lists.values(),
+  ...[...lists.values()].map((list) => ({ ...list, now: definition.now })),
 ]
 
 /** Fetches what the inputs ask of the lists, and decides. Faults of inputs or lists are findings, never an outcome. */
@@ -199,24 +230,30 @@ export async function bindTo(kernel: Kernel, tx: Tx, of: Bindable) {
   return made
 }
 
+/** What was written for a map of lists, with what else it was written for. */
+const bindings = new WeakMap<object, { readonly of: string; readonly text: string }>()
+
 /** Two bindings with the same text are the same in every respect. */
-export const bindingOf = (of: Bindable, tenant_id: string): string =>
+export function bindingOf({ identity, lists }: Bindable, tenant_id: string): string {
+  const of = `${tenant_id} ${identity}`
+  const known = bindings.get(lists)
+  if (known?.of === of) return known.text
+  const text = [of, ...[...lists.values()].map(contentText)].join(' ')
+  bindings.set(lists, { of, text })
+  return text
+}
+
+const contentText = (list: ContentPointer): string =>
   [
-    tenant_id,
-    of.identity,
-    ...[...of.lists.values()].map((list) =>
-      [
-        list.list_key,
-        list.dataset_id,
-        list.version,
-        list.content_hash,
-        list.overlay_dataset_id,
-        list.overlay_version,
-        list.overlay_hash,
-        list.overlay_policy,
-      ].join(':'),
-    ),
-  ].join(' ')
+    list.list_key,
+    list.dataset_id,
+    list.version,
+    list.content_hash,
+    list.overlay_dataset_id,
+    list.overlay_version,
+    list.overlay_hash,
+    list.overlay_policy,
+  ].join(':')
 
 async function boundList(kernel: Kernel, tx: Tx, of: Bindable, pointer: ContentPointer): Promise<BoundList> {
   const whole = await wholeList(kernel, tx, pointer)

@@ -9,11 +9,10 @@ import { type Analyst, createAnalyst } from '../../../decision/analysis/analyst.
 import { combinationsAtMost } from '../../../decision/analysis/size.ts'
 import { CURRENT_ENGINE, engineOf } from '../../../decision/engines.ts'
 import type { Compiled, Definition, Family, Finding } from '../../../decision/model.ts'
-import { ThreadFailure } from '../../../kernel/bounded-thread.ts'
+import { failUndone } from '../../../kernel/bounded-thread.ts'
 import { Beforehand } from '../../../kernel/database/beforehand.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
-import { fail, Problem } from '../../../kernel/problem.ts'
 import { type Clocks, type ContentPointer, listsInForce, type Pointer } from '../../reference-data/index.ts'
 import { type Bindable, bindTo, decideWith, declaredFaults, identityOf, isFindings } from '../binding/actions.ts'
 import { caseFinding, differencesOf, type GoldenCase } from '../cases/rules.ts'
@@ -21,7 +20,7 @@ import { caseFinding, differencesOf, type GoldenCase } from '../cases/rules.ts'
 /** A definition that was read as far as that goes. */
 export interface Examined {
   /** Null: something keeps it from being bound, and the findings say what. */
-  readonly of: Bindable<Pointer> | null
+  readonly of: Bindable | null
   readonly findings: readonly Finding[]
 }
 
@@ -133,13 +132,8 @@ async function proveAside(proofs: Proofs, id: string, order: AnalysisOrder, tena
 }
 
 /** Without a thread there is no proof, and without a proof nothing is stored. */
-function failUnproved(error: unknown): never {
-  if (!(error instanceof ThreadFailure)) throw error
-  if (error.reason === 'closed') fail('shutting_down')
-  const detail = 'The definition could not be gone through at this moment; nothing was changed.'
-  const code = error.reason === 'busy' ? 'overloaded' : 'dependency_unavailable'
-  throw Object.assign(new Problem(code, { detail, retry_after_s: 1 }), { cause: error })
-}
+const failUnproved = (error: unknown): never =>
+  failUndone(error, 'The definition could not be gone through at this moment; nothing was changed.')
 
 export interface CaseResult {
   readonly name: string

@@ -37,28 +37,30 @@ export interface NewRating {
   readonly reason?: string | null
 }
 
+const insertion = `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps,
+    evaluation_id, batch_id, valid_at, reason)
+  select $1, * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::uuid[],
+    $10::uuid[], $11::timestamptz[], $12::text[])`
+const valuesOf = (tx: Tx, rows: readonly NewRating[]): unknown[] => [
+  tx.tenant_id,
+  rows.map((row) => row.rating_id),
+  rows.map((row) => row.subject_id),
+  rows.map((row) => row.cause),
+  rows.map((row) => row.matrix_key),
+  rows.map((row) => row.matrix_version),
+  rows.map((row) => row.band),
+  rows.map((row) => row.score_bps),
+  rows.map((row) => row.evaluation_id ?? null),
+  rows.map((row) => row.batch_id ?? null),
+  rows.map((row) => row.valid_at ?? null),
+  rows.map((row) => row.reason ?? null),
+]
+
 /** Any number in one statement; gives how many. */
-export const insertRatings = (tx: Tx, rows: readonly NewRating[]) =>
-  tx.run(
-    `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps, evaluation_id,
-       batch_id, valid_at, reason)
-     select $1, * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::uuid[],
-       $10::uuid[], $11::timestamptz[], $12::text[])`,
-    [
-      tx.tenant_id,
-      rows.map((row) => row.rating_id),
-      rows.map((row) => row.subject_id),
-      rows.map((row) => row.cause),
-      rows.map((row) => row.matrix_key),
-      rows.map((row) => row.matrix_version),
-      rows.map((row) => row.band),
-      rows.map((row) => row.score_bps),
-      rows.map((row) => row.evaluation_id ?? null),
-      rows.map((row) => row.batch_id ?? null),
-      rows.map((row) => row.valid_at ?? null),
-      rows.map((row) => row.reason ?? null),
-    ],
-  )
+export const insertRatings = (tx: Tx, rows: readonly NewRating[]) => tx.run(insertion, valuesOf(tx, rows))
+
+/** Sent in the same flight as COMMIT: nobody in this transaction reads it. */
+export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertion, valuesOf(tx, [row]))
 
 /** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
 export const insertOverride = (

@@ -1,0 +1,84 @@
+/** What decides now: the version in force and why it is the one, what is scheduled, and who answers for it. */
+import { Stack, Text } from '@mantine/core'
+import { CopyValue } from '../copy-value.tsx'
+import type { DefinitionView, Kind } from '../decision/kind.ts'
+import { SearchLink } from '../search-link.tsx'
+import { Facts, Section } from '../section.tsx'
+import { versionName } from '../version-names.ts'
+import { When } from '../when.tsx'
+import { WhyInForce } from '../why-in-force.tsx'
+import { usePin } from './pins.ts'
+
+interface InForceProps {
+  readonly kind: Kind
+  readonly definition_key: string
+  readonly of: DefinitionView
+}
+
+export function InForce({ kind, definition_key, of }: InForceProps) {
+  const { active, pending } = of
+  const summary = of.versions.find(({ version }) => version === active?.version)
+  const { own, followed } = usePin(kind, definition_key, of)
+  return (
+    <Section title="In force">
+      {active === null ? (
+        <Text size="sm">
+          None of its versions.{' '}
+          {of.origin === 'own' && 'A shared one of the same key, if there is one, decides until then.'}
+        </Text>
+      ) : (
+        <Facts
+          of={[
+            ['Version', <b key="version">{versionName({ version: active.version, label: summary?.label ?? null })}</b>],
+            [
+              'Why',
+              <WhyInForce
+                key="why"
+                word={kind.word}
+                active={active}
+                own={own}
+                followed={
+                  followed !== undefined &&
+                  followed !== active.version && (
+                    <Followed place={`${kind.place}/${definition_key}`} pinned={active.version} followed={followed} />
+                  )
+                }
+              />,
+            ],
+            pending.length > 0 && [
+              'Scheduled',
+              <Stack key="pending" gap={2}>
+                {pending.map(({ version, effective_from, reason }) => (
+                  <span key={effective_from}>
+                    version {version} <When at={effective_from} />: “{reason}”
+                  </span>
+                ))}
+              </Stack>,
+            ],
+            ['Content hash', <CopyValue key="hash" value={active.content_hash} name="the content hash" />],
+            ['Owner', of.owner],
+            of.review_due_at !== null && ['Review due', <When key="review" at={of.review_due_at} />],
+          ]}
+        />
+      )}
+    </Section>
+  )
+}
+
+interface FollowedProps {
+  readonly place: string
+  readonly pinned: number
+  readonly followed: number | null
+}
+
+function Followed({ place, pinned, followed }: FollowedProps) {
+  if (followed === null) return <Text size="sm">The operator has none in force.</Text>
+  return (
+    <Text size="sm">
+      The operator has version {followed} in force:{' '}
+      <SearchLink to={`${place}/diff`} search={{ from: pinned, to: followed }} inherit>
+        compare
+      </SearchLink>
+    </Text>
+  )
+}

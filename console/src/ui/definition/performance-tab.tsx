@@ -1,0 +1,131 @@
+/** How a rule performs: how often it hits, how often people confirm it. What nobody can know is said to be unknown. */
+import { Group, NumberInput, SimpleGrid, Stack, Table, TagsInput, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import type { Schemas } from '@probity/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '../../session/client.ts'
+import { ListSkeleton } from '../list.tsx'
+import { Nothing, PlainTable } from '../plain-table.tsx'
+import { At } from '../when.tsx'
+import { plural } from '../words.ts'
+
+type Performance = Schemas['RulePerformance']
+type Known = Performance['total']['true_positives']
+
+const reasons: Readonly<Record<NonNullable<Known['unknown']>, string>> = {
+  no_decisions: 'nothing was decided',
+  bands_not_named: 'name the bands that confirm a hit',
+  nothing_judged: 'nobody has overridden a rating after a hit',
+  cost_not_named: 'say what a hit costs',
+  no_true_positives: 'no hit was confirmed',
+}
+
+const percent = (bps: number): string => `${(bps / 100).toLocaleString('en', { maximumFractionDigits: 1 })} %`
+
+export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
+  const [positive_band, setBands] = useState<string[]>([])
+  const [cost, setCost] = useState<number | string>('')
+  // Asked when a figure has been typed, not at each digit.
+  const [typed] = useDebouncedValue(cost, 300)
+  const query = {
+    ...(positive_band.length > 0 && { positive_band }),
+    ...(typeof typed === 'number' && typed >= 1 && { cost_per_hit: Math.round(typed) }),
+  }
+  const { data } = useQuery({
+    queryKey: ['definitions', 'rule', 'performance', rule_key, query],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/rules/{rule_key}/performance', { params: { path: { rule_key }, query }, signal }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Stack gap="md">
+      <Group gap="sm" align="flex-end">
+        <TagsInput
+          label="Bands that confirm a hit"
+          description="Where a person has put one in place by an override."
+          maxTags={20}
+          data={data?.total.outcomes.map(({ band }) => band) ?? []}
+          value={positive_band}
+          onChange={setBands}
+        />
+        <NumberInput
+          label="Cost of looking at one hit"
+          description="In the smallest unit of your currency."
+          min={1}
+          max={1_000_000_000_000}
+          value={cost}
+          onChange={setCost}
+        />
+      </Group>
+      {data === undefined ? <ListSkeleton /> : <Figures of={data} />}
+    </Stack>
+  )
+}
+
+function Figures({ of }: { readonly of: Performance }) {
+  const { total, versions } = of
+  if (total.decisions === 0) return <Nothing>Nothing was decided by this rule in the last 90 days.</Nothing>
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <Value name="of decisions are hits" of={total.hit_rate_bps} shown={percent} />
+        <Value name="right, of those that people judged" of={total.true_positives} shown={String} />
+        <Value name="of judged hits were right" of={total.true_positive_rate_bps} shown={percent} />
+        <Value
+          name="spent for each hit that was right"
+          of={total.cost_per_true_positive}
+          shown={(value) => value.toLocaleString('en')}
+        />
+      </SimpleGrid>
+      <PlainTable
+        label="Performance by version"
+        head={[
+          { name: 'Version' },
+          { name: 'Decisions' },
+          { name: 'Hits' },
+          { name: 'Judged', from: 'sm' },
+          { name: 'Right', from: 'sm' },
+        ]}
+      >
+        {versions.map((one) => (
+          <Table.Tr key={one.version}>
+            <Table.Td>{one.version}</Table.Td>
+            <Table.Td>{one.decisions.toLocaleString('en')}</Table.Td>
+            <Table.Td>
+              {one.hits.toLocaleString('en')}
+              {one.hit_rate_bps.value !== null && ` (${percent(one.hit_rate_bps.value)})`}
+            </Table.Td>
+            <Table.Td visibleFrom="sm">{plural(one.subjects_judged, 'subject')}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              {one.true_positive_rate_bps.value === null ? 'unknown' : percent(one.true_positive_rate_bps.value)}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </PlainTable>
+      <Text size="xs" c="dimmed">
+        Single decisions and items of batches since <At at={of.from_at} />
+        {of.complete ? '.' : '; there were more than are counted, and these are the latest.'}
+      </Text>
+    </Stack>
+  )
+}
+
+interface ValueProps {
+  readonly name: string
+  readonly of: Known
+  readonly shown: (value: number) => string
+}
+
+function Value({ name, of, shown }: ValueProps) {
+  return (
+    <div>
+      <Text size="xl" fw={700} lh={1.1} className="number">
+        {of.value === null ? 'unknown' : shown(of.value)}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {of.unknown === null ? name : reasons[of.unknown]}
+      </Text>
+    </div>
+  )
+}

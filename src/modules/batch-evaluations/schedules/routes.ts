@@ -1,0 +1,149 @@
+/** Schedules: recurring batches, when they are due, and what became of each time. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { JobView } from '../../../kernel/job/view.ts'
+import { page } from '../../../kernel/page.ts'
+import { found } from '../../../kernel/problem.ts'
+import { tenantRoute } from '../../../kernel/route.ts'
+import { changeSchedule, createSchedule, deleteSchedule, runSchedule } from './actions.ts'
+import { findSchedule, listScheduleRuns, listSchedules, type ScheduleRow } from './queries.ts'
+import {
+  Schedule,
+  ScheduleChange,
+  ScheduleOrder,
+  SchedulePage,
+  ScheduleParams,
+  ScheduleQuery,
+  ScheduleRunPage,
+} from './schema.ts'
+
+const readers = ['analyst', 'policy_editor', 'compliance_officer', 'auditor'] as const
+const keepers = ['policy_editor', 'compliance_officer'] as const
+
+/** What people decided: that it ran since then does not void a proposal. */
+const headOfSchedule = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
+  (await findSchedule(tx, params['schedule_id'] as string))?.updated_at ?? null
+
+const configured = ({ name, family, definition_key, filter, cron, time_zone, paused, note }: ScheduleRow) => ({
+  name,
+  family,
+  definition_key,
+  filter,
+  cron,
+  time_zone,
+  paused,
+  note,
+})
+
+export const scheduleRoutes = [
+  tenantRoute('GET /batch-evaluations/schedules', {
+    id: 'listBatchSchedules',
+    summary: 'Recurring batches with their next and their last run, oldest first',
+    roles: readers,
+    tx: 'one',
+    query: ScheduleQuery,
+    reply: [200, SchedulePage],
+  }).handle((input) =>
+    page(input, 'listBatchSchedules', ['created_at', 'schedule_id'], (after, count) =>
+      listSchedules(input.tx, after, count),
+    ),
+  ),
+
+  tenantRoute('POST /batch-evaluations/schedules', {
+    id: 'createBatchSchedule',
+    summary: 'Decide about all subjects that fit a filter, again and again',
+    description:
+      'Each due time orders one batch on the versions in force then. Times that nobody could serve are made up for once. A run is ' +
+      'skipped, and says why, while the batch before it has not ended or nothing is in force.',
+    roles: keepers,
+    tx: 'write',
+    body: ScheduleOrder,
+    reply: [201, Schedule],
+    revisioned: true,
+    governed: { action: 'batch-schedules', head: async () => null },
+    location: ({ schedule_id }) => `/batch-evaluations/schedules/${schedule_id}`,
+    links: { getBatchSchedule: { schedule_id: 'schedule_id' } },
+    problems: ['schedule_invalid', 'duplicate', 'conflict'],
+  }).handle(async ({ tx, body, audit }) => {
+    const schedule = await createSchedule(tx, body)
+    audit.configuration(null, configured(schedule))
+    return schedule
+  }),
+
+  tenantRoute('GET /batch-evaluations/schedules/:schedule_id', {
+    id: 'getBatchSchedule',
+    summary: 'One schedule with its next and its last run',
+    roles: readers,
+    tx: 'one',
+    params: ScheduleParams,
+    reply: [200, Schedule],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => found(await findSchedule(tx, params.schedule_id))),
+
+  tenantRoute('PATCH /batch-evaluations/schedules/:schedule_id', {
+    id: 'updateBatchSchedule',
+    summary: 'Change or pause a schedule',
+    description: 'Its next run is the first due time ahead; what was due while it was paused is not caught up.',
+    roles: keepers,
+    tx: 'write',
+    params: ScheduleParams,
+    body: ScheduleChange,
+    reply: [200, Schedule],
+    revisioned: true,
+    governed: { action: 'batch-schedules', head: headOfSchedule },
+    problems: ['not_found', 'schedule_invalid', 'duplicate'],
+  }).handle(async (input) => {
+    const { before, after } = await changeSchedule(input.tx, input.params.schedule_id, input)
+    input.audit.configuration(configured(before), configured(after))
+    return after
+  }),
+
+  tenantRoute('DELETE /batch-evaluations/schedules/:schedule_id', {
+    id: 'deleteBatchSchedule',
+    summary: 'Remove a schedule with the record of its runs; its batches stay',
+    roles: keepers,
+    tx: 'write',
+    params: ScheduleParams,
+    reply: [204, null],
+    governed: { action: 'batch-schedules', head: headOfSchedule },
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, audit }) => {
+    audit.configuration(configured(await deleteSchedule(tx, params.schedule_id)), {})
+    return undefined
+  }),
+
+  tenantRoute('POST /batch-evaluations/schedules/:schedule_id/run', {
+    id: 'startBatchSchedule',
+    summary: 'Start its batch now, beside its times',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    params: ScheduleParams,
+    reply: [202, JobView],
+    starts: 'batch-evaluation',
+    limit: 'heavy',
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'transition_not_allowed',
+      'inputs_refused',
+      'conflict',
+      'content_corrupt',
+    ],
+  }).handle(({ tx, params, kernel }) => runSchedule(kernel, tx, params.schedule_id)),
+
+  tenantRoute('GET /batch-evaluations/schedules/:schedule_id/runs', {
+    id: 'listBatchScheduleRuns',
+    summary: 'What became of each due time: the batch it started, or why it was skipped',
+    roles: readers,
+    tx: 'read',
+    params: ScheduleParams,
+    query: ScheduleQuery,
+    reply: [200, ScheduleRunPage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { schedule_id } = found(await findSchedule(input.tx, input.params.schedule_id))
+    return page(input, `listBatchScheduleRuns ${schedule_id}`, ['recorded_at', 'run_id'], (after, count) =>
+      listScheduleRuns(input.tx, schedule_id, after, count),
+    )
+  }),
+]

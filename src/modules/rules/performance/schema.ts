@@ -1,0 +1,73 @@
+/** Wire contract of how a rule performs. A figure that cannot be known is null and says why; it is never given as zero. */
+import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '../../../kernel/schema.ts'
+
+/** So many single decisions, hits and batches are looked at, the latest first. */
+export const MAX_DECISIONS = 100_000
+export const MAX_BATCHES = 1000
+
+export const PerformanceQuery = closed({
+  days: Type.Optional(integer(1, 400, { default: 90, description: 'How far back decisions are looked at.' })),
+  positive_band: Type.Optional(
+    listOf(text(100), 20, {
+      uniqueItems: true,
+      description:
+        'Bands that confirm a hit where a person has put one in place by an override. May be given several times; without any, ' +
+        'nobody can say which hits were right.',
+      examples: [['high']],
+    }),
+  ),
+  cost_per_hit: Type.Optional(
+    integer(1, 1_000_000_000_000, {
+      description: 'What it costs to look at one hit, in the smallest unit of your currency.',
+    }),
+  ),
+})
+
+export const unknowns = [
+  'no_decisions',
+  'bands_not_named',
+  'nothing_judged',
+  'cost_not_named',
+  'no_true_positives',
+] as const
+
+const figure = (description: string) =>
+  closed({
+    value: nullable(Type.Integer({ minimum: 0, description })),
+    unknown: nullable(oneOf(unknowns, { description: 'Why there is no value.' })),
+  })
+
+const figures = {
+  decisions: Type.Integer({ minimum: 0, description: 'Single decisions and items of batches.' }),
+  hits: Count,
+  hit_rate_bps: figure('Hits among decisions.'),
+  subjects_hit: Type.Integer({ minimum: 0, description: 'Known subjects with at least one hit.' }),
+  subjects_judged: Type.Integer({
+    minimum: 0,
+    description: 'Those whose rating a person has overridden, as it stands.',
+  }),
+  outcomes: listOf(closed({ band: text(100), subjects: Count }), 1000, {
+    description: 'The bands people put in place, of subjects with a hit.',
+  }),
+  true_positives: figure('Judged subjects whose band confirms the hit.'),
+  true_positive_rate_bps: figure('True positives among judged subjects.'),
+  cost_per_true_positive: figure(
+    'What is spent on hits for each that is right, at the rate of those that were judged.',
+  ),
+}
+
+export const Performance = closed(
+  {
+    rule_key: Slug(),
+    from_at: Timestamp(),
+    until_at: Timestamp(),
+    complete: Type.Boolean({
+      description: `All of the period; otherwise the latest ${MAX_DECISIONS} single decisions or hits, or ${MAX_BATCHES} batches.`,
+    }),
+    total: closed(figures),
+    versions: listOf(closed({ version: integer(1, Number.MAX_SAFE_INTEGER), ...figures }), 10_000, {
+      description: 'By the version that decided, the newest first.',
+    }),
+  },
+  { title: 'RulePerformance' },
+)

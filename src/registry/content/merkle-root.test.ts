@@ -1,0 +1,54 @@
+/** The root found in little memory is the one of the whole tree, however many pairs went through the file or could not. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { entryHash } from './hashes.ts'
+import { createMerkleBuilder, DuplicateKey } from './merkle.ts'
+import { RootBuilder } from './merkle-root.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'probity-root-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** So many that every part has rooms in the file and some pairs in memory. */
+const MANY = 80_000
+const hashes = Array.from({ length: 16 }, (_, n) => entryHash(`{"n":${n}}`))
+const hashOf = (n: number) => hashes[n % 16] as string
+
+function rootOf(count: number, where: string): string {
+  const content = new RootBuilder(where)
+  try {
+    for (let n = 0; n < count; n++) content.addHash(`key ${n}`, hashOf(n))
+    expect(content.count).toBe(count)
+    return content.finish()
+  } finally {
+    content.close()
+  }
+}
+
+function wholeRoot(count: number): string {
+  const tree = createMerkleBuilder()
+  for (let n = 0; n < count; n++) tree.addHash(`key ${n}`, hashOf(n))
+  return tree.finish().root
+}
+
+test.each([0, 1, 300, 20_000, MANY])('of %i entries', (count) => {
+  expect(rootOf(count, folder)).toBe(wholeRoot(count))
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('where no file can be made, memory does', () => {
+  expect(rootOf(MANY, join(folder, 'missing'))).toBe(wholeRoot(MANY))
+})
+
+test.each([10, MANY])('a key that stands twice is found among %i', (count) => {
+  const content = new RootBuilder(folder)
+  for (let n = 0; n < count; n++) content.addHash(`key ${n}`, hashOf(n))
+  content.addHash('key 3', hashOf(count))
+  expect(() => content.finish()).toThrow(DuplicateKey)
+  content.close()
+})
+
+test.each(['ab', 'z'.repeat(64), 'ab'.repeat(33)])('what is no hash is refused: %s', (hash) => {
+  expect(() => new RootBuilder(folder).addHash('key', hash)).toThrow(TypeError)
+})

@@ -1,0 +1,103 @@
+/**
+ * The content hash of a list of any length in little memory: pairs are kept apart by the first bits of their key hash, the most
+ * of a long list in a temporary file, and put in order one part after the other. It is the root `merkle.ts` gives, without a tree
+ * to prove anything by.
+ */
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HASH_BYTES, keyHash, rootHash } from './hashes.ts'
+import { bucketBits, hashOfBucket, levelsOver, PAIR_BYTES, PairStore, sortIntoBuckets } from './merkle.ts'
+
+/** No more than the fewest bits buckets have, so that every bucket lies in one part. */
+const PART_BITS = 6
+const PARTS = 2 ** PART_BITS
+const ROOM_BYTES = 1024 * PAIR_BYTES
+
+interface Part {
+  /** Where in the file a full room was written, or the room itself where there is no file. */
+  readonly full: (number | Buffer)[]
+  room: Buffer | undefined
+  used_bytes: number
+}
+
+export class RootBuilder {
+  count = 0
+  readonly #folder: string
+  readonly #parts: readonly Part[] = Array.from({ length: PARTS }, () => ({ full: [], room: undefined, used_bytes: 0 }))
+  #file: number | null = null
+  #file_bytes = 0
+
+  /** `folder`: where the temporary file is made. */
+  constructor(folder = tmpdir()) {
+    this.#folder = folder
+  }
+
+  addHash(key: string, entry_hash: string): void {
+    const key_hash = keyHash(key)
+    const part = this.#parts[Number.parseInt(key_hash.slice(0, 2), 16) >>> (8 - PART_BITS)] as Part
+    part.room ??= Buffer.allocUnsafeSlow(ROOM_BYTES)
+    const written =
+      part.room.write(key_hash, part.used_bytes, 'hex') +
+      part.room.write(entry_hash, part.used_bytes + HASH_BYTES, 'hex')
+    if (written !== PAIR_BYTES || entry_hash.length !== 2 * HASH_BYTES) throw new TypeError('A hash is 32 bytes in hex')
+    this.count++
+    part.used_bytes += PAIR_BYTES
+    if (part.used_bytes === ROOM_BYTES) this.#putAway(part, part.room)
+  }
+
+  /** Throws DuplicateKey when two entries share a key. */
+  finish(): string {
+    const bits = bucketBits(this.count)
+    const pairs = new PairStore()
+    const room = Buffer.allocUnsafeSlow(ROOM_BYTES)
+    const hashes = this.#parts.flatMap((part, index) => {
+      pairs.clear()
+      for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(room, kept) : kept)
+      if (part.room) pairs.pushAll(part.room.subarray(0, part.used_bytes))
+      const buckets = sortIntoBuckets(pairs, bits)
+      const length = 2 ** (bits - PART_BITS)
+      return Array.from({ length }, (_, bucket) => hashOfBucket(pairs, buckets, index * length + bucket))
+    })
+    return rootHash(this.count, levelsOver(hashes).at(-1)?.[0] as Buffer)
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+  }
+
+  #putAway(part: Part, room: Buffer): void {
+    const at = this.#write(room)
+    part.full.push(at ?? room)
+    if (at === null) part.room = undefined
+    part.used_bytes = 0
+  }
+
+  /** Where it stands in the file. Null: there is no file, or no room in it, and memory must do. */
+  #write(room: Buffer): number | null {
+    try {
+      this.#file ??= openNameless(this.#folder)
+      if (writeSync(this.#file, room, 0, ROOM_BYTES, this.#file_bytes) !== ROOM_BYTES) return null
+      this.#file_bytes += ROOM_BYTES
+      return this.#file_bytes - ROOM_BYTES
+    } catch {
+      return null
+    }
+  }
+
+  #read(room: Buffer, at: number): Buffer {
+    if (readSync(this.#file as number, room, 0, ROOM_BYTES, at) !== ROOM_BYTES) throw new Error('pairs are lost')
+    return room
+  }
+}
+
+/** Removed as soon as it is open, so that nothing is left however the process ends. */
+function openNameless(folder: string): number {
+  const own = mkdtempSync(join(folder, 'probity-pairs-'))
+  try {
+    return openSync(join(own, 'pairs'), 'wx+', 0o600)
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+  }
+}
