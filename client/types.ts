@@ -7835,7 +7835,7 @@ export interface components {
                 message: string;
                 decisions: number;
             }[];
-            /** @description Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. */
+            /** @description Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. Null: measured before overrides were looked at. */
             known_outcomes: {
                 /** @description About subjects under an override. */
                 decisions: number;
@@ -7854,7 +7854,7 @@ export interface components {
                     after: string | null;
                     decisions: number;
                 }[];
-            };
+            } | null;
             /** @description Flips and new refusals first, then moved scores. */
             samples: components["schemas"]["ImpactSample"][];
         } | null;

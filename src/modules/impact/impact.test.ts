@@ -183,6 +183,17 @@ test('where a person has overridden the rating, their band is what both sides ar
   expect(await outcomes()).toEqual(nobody)
 })
 
+test('a result of before overrides were looked at is shown without them', async () => {
+  const { run_id } = await look(await impactOf(policy.country_list, 2))
+  const superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+  await superuser.query('set session_replication_role = replica')
+  await superuser.query(`update app.impact_run set result = result - 'known_outcomes' where run_id = $1`, [run_id])
+  await superuser.end()
+  const { json } = await w.call(`GET /reference-data/impact-runs/${run_id}`, { token: await t.token() })
+  expect([json.result.known_outcomes, json.result.decisions]).toEqual([null, decided.length])
+})
+
 describe('a run', () => {
   test('goes on after a step that failed, and counts nobody twice', async () => {
     const whole = await look(await impactOf(policy.country_list, 2))

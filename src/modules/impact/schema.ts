@@ -170,26 +170,33 @@ const Measured = closed(
         description: 'Why decisions would be refused that are not today; the first hundred reasons.',
       },
     ),
-    known_outcomes: closed(
-      {
-        decisions: integer(0, Number.MAX_SAFE_INTEGER, { description: 'About subjects under an override.' }),
-        agreed_before: integer(0, Number.MAX_SAFE_INTEGER, { description: 'The matrix in force says the same band.' }),
-        agreed_after: integer(0, Number.MAX_SAFE_INTEGER, { description: 'With the candidate it says the same band.' }),
-        table: listOf(
-          closed({
-            key: Slug({ description: 'Of the matrix.' }),
-            outcome: text(100, { description: 'The band a person put in place.' }),
-            before: Result('With what is in force today; null: refused.'),
-            after: Result('With the candidate; null: refused.'),
-            decisions: Count,
+    known_outcomes: nullable(
+      closed(
+        {
+          decisions: integer(0, Number.MAX_SAFE_INTEGER, { description: 'About subjects under an override.' }),
+          agreed_before: integer(0, Number.MAX_SAFE_INTEGER, {
+            description: 'The matrix in force says the same band.',
           }),
-          10_000,
-        ),
-      },
-      {
-        description:
-          'Where a person has overridden the rating, as it stood when the run began, their band is the known outcome.',
-      },
+          agreed_after: integer(0, Number.MAX_SAFE_INTEGER, {
+            description: 'With the candidate it says the same band.',
+          }),
+          table: listOf(
+            closed({
+              key: Slug({ description: 'Of the matrix.' }),
+              outcome: text(100, { description: 'The band a person put in place.' }),
+              before: Result('With what is in force today; null: refused.'),
+              after: Result('With the candidate; null: refused.'),
+              decisions: Count,
+            }),
+            10_000,
+          ),
+        },
+        {
+          description:
+            'Where a person has overridden the rating, as it stood when the run began, their band is the known outcome. ' +
+            'Null: measured before overrides were looked at.',
+        },
+      ),
     ),
     samples: listOf(Sample, MAX_SAMPLES, { description: 'Flips and new refusals first, then moved scores.' }),
   },

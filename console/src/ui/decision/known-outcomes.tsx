@@ -6,16 +6,15 @@ import { agreementWords, turnOf } from './known-outcome-words.ts'
 import { BandMark } from './outcome.tsx'
 
 type Result = NonNullable<Schemas['ImpactRun']['result']>
-type Known = Result['known_outcomes']
+type Known = NonNullable<Result['known_outcomes']>
 
 const turnColors = { 'comes to agree': 'var(--added)', 'no longer agrees': 'var(--removed)' } as const
 
 export function KnownOutcomes({ result }: { readonly result: Result }) {
   // Only matrices give bands that a person can override.
   if (result.transitions.every(({ family }) => family === 'rule')) return null
-  // Measurements of before overrides were looked at are without it.
-  const known = result.known_outcomes as Known | undefined
-  if (known === undefined) return <Note>How it agrees with overrides was not recorded with this measurement.</Note>
+  const known = result.known_outcomes
+  if (known === null) return <Note>How it agrees with overrides was not recorded with this measurement.</Note>
   if (known.decisions === 0) return <Note>None of these subjects has an override to hold the ratings against.</Note>
   return (
     <Stack gap="xs">

@@ -79,5 +79,7 @@ async function isDraftStill(kernel: Kernel, tx: Tx, { family, key, content_hash 
 export async function shownRun(kernel: Kernel, tx: Tx, run: WholeRun) {
   const stale_because = await staleness(kernel, tx, run)
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
-  return { ...row, result: row.result as never, stale: stale_because !== null, stale_because }
+  // A result is never written again: older ones lack what is measured since.
+  const result = row.result && { known_outcomes: null, ...row.result }
+  return { ...row, result: result as never, stale: stale_because !== null, stale_because }
 }
