@@ -195,7 +195,6 @@ export async function createTenant(
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
     if (isNew) {
-      await more(tx)
       recordEvent(tx, createAuditKeys(context.keyring), {
         operation: 'createTenant',
         object_type: 'tenant',
@@ -203,6 +202,7 @@ export async function createTenant(
         request_id: null,
         detail: { slug: tenant.slug, four_eyes: tenant.four_eyes },
       })
+      await more(tx)
     }
     await insertRetentionPolicy(tx, defaults.retention_classes)
     await upsertSchedule(tx, {
