@@ -66,6 +66,8 @@ export interface Runtime {
 
 /** Who finds no free connection for longer than this is told that the service is busy. */
 const WAIT_MS = 2000
+/** So many can be answered within that time where each takes up to forty milliseconds; most takes far less. */
+const WAITING_PER_CONNECTION = 50
 const USAGE_EVERY_MS = 5000
 /** A heartbeat must not wait for a claim: two are used, since the gate gives one tenant, here the system's, half of them. */
 const QUEUE_CONNECTIONS = 4
@@ -168,6 +170,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
         strict: options.strict,
         trusted_proxies: options.trusted_proxies,
         cors: createCors(options.cors_origins),
+        isFull: () => database.gate.waiting >= options.pool_size * WAITING_PER_CONNECTION,
         onObserved: (facts) => usage.observe(facts),
         ...(options.assets && { assets: options.assets }),
         admission: {

@@ -3,7 +3,7 @@
  * of unfinished heavy work. Buckets live in the process; values are the tenant's own rows, with generous defaults.
  */
 import type { Standing } from './auth/standing.ts'
-import { fail } from './problem.ts'
+import { refuse } from './problem.ts'
 import { InFlight, type Limit, rateLimitHeaders, type Taken, TokenBuckets } from './token-bucket.ts'
 
 export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
@@ -48,13 +48,13 @@ export class Limits {
     const all = this.#buckets.take(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
     const headers = rateLimitHeaders([named('principal', own), named('tenant', all)])
     const refused = own.allowed ? all : own
-    if (!own.allowed || !all.allowed) fail('rate_limited', { retry_after_s: refused.retry_after_s, headers })
+    if (!own.allowed || !all.allowed) refuse('rate_limited', { retry_after_s: refused.retry_after_s, headers })
     return headers
   }
 
   enter(tenantId: string, standing: Standing): void {
     if (!this.#inFlight.enter(tenantId, this.limitOf(standing, 'in_flight').burst)) {
-      fail('concurrency_limited', { retry_after_s: 1 })
+      refuse('concurrency_limited', { retry_after_s: 1 })
     }
   }
 
@@ -97,6 +97,6 @@ const named = (name: string, { allowed, remaining, limit, window_s, reset_s, ret
 
 function anonymousHeaders(taken: Taken): Record<string, string> {
   const headers = rateLimitHeaders([named('anonymous', taken)])
-  if (!taken.allowed) fail('rate_limited', { retry_after_s: taken.retry_after_s, headers })
+  if (!taken.allowed) refuse('rate_limited', { retry_after_s: taken.retry_after_s, headers })
   return headers
 }

@@ -324,6 +324,15 @@ export class Problem extends Error {
   }
 }
 
+/** For refusals that come by the thousand: without a trace of where from, which costs more than all the rest of them. */
+export function refuse(code: ProblemCode, extra: ProblemExtra): never {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  const problem = new Problem(code, extra)
+  Error.stackTraceLimit = limit
+  throw problem
+}
+
 /** Throws; an expression, so that `find() ?? fail('not_found')` reads as a sentence. */
 export function fail(code: ProblemCode, extra: ProblemExtra | string = {}): never {
   throw new Problem(code, extra)

@@ -20,6 +20,7 @@ import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut 
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
+import { shedLoad } from './shedding.ts'
 import { failValidation, faultsOf, isFreeAt, unstorableIn } from './validation.ts'
 
 export interface ServerOptions {
@@ -30,6 +31,8 @@ export interface ServerOptions {
   readonly cors: Cors
   /** How many proxies in front are trusted to name the client's address. */
   readonly trusted_proxies: number
+  /** So many wait for the database that whoever comes now would wait in vain. */
+  readonly isFull: () => boolean
   readonly onObserved?: (facts: { tenant_id: string; principal: string; operation: string; status: number }) => void
   /** Registers what is not part of the API: the console and the documentation's scripts. */
   readonly assets?: (app: FastifyInstance) => Promise<Fallback>
@@ -209,6 +212,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   for (const route of kernel.routes) for (const url of urlsOf(route)) mount(route, url)
   if (options.assets) fallback = await options.assets(app)
   await app.ready()
+  shedLoad(app.server, { isFull: () => !draining && options.isFull(), log: kernel.log, metrics })
   const guardMethod = createMethodGuard(mounted)
 
   function mount(route: Route, url: string): void {

@@ -2,7 +2,9 @@
  * L10 and L8: what others do must not be felt. One tenant asks ten times as often as it may, or thousands of connections
  * are open and idle; quiet tenants are measured alone and in that company, in turns within one run.
  */
+
 import { defaultLimits } from '../../../src/kernel/limits.ts'
+import type { LoopView } from './blocked-loop.ts'
 import type { LoadResult } from './generator-part.ts'
 import { brief, errorsOf, isVoid, readTargets, type Scene, withScene } from './scene.ts'
 
@@ -21,6 +23,8 @@ interface Company {
   readonly complaints: readonly string[]
 }
 
+const WARM_UP_S = 5
+
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 
@@ -29,18 +33,23 @@ async function measure(
   company: (scene: Scene) => Promise<{ during<T>(body: () => Promise<T>): Promise<T>; judge(): Company }>,
 ) {
   return withScene(async (scene) => {
-    const { port } = scene
+    const { port, server } = scene
     const generator = await scene.startGenerator()
     const targets = readTargets(await scene.furnish(QUIET_TENANTS, { users: 20, callers: 2 }))
     const { during, judge } = await company(scene)
     const quiet = (seconds: number, seed: number) =>
       generator.ask('run', { port, targets, seed, seconds, per_second: QUIET_PER_SECOND })
-    await quiet(5, options.seed)
+    // Both ways: what is measured is how they live together, not how code is compiled.
+    await quiet(WARM_UP_S, options.seed)
+    await during(() => quiet(WARM_UP_S, options.seed))
     const alone: LoadResult[] = []
     const together: LoadResult[] = []
+    const loops: LoopView[] = []
     for (let round = 0; round < options.rounds; round++) {
       alone.push(await quiet(options.seconds, options.seed + round))
+      await server.ask('loop', null)
       together.push(await during(() => quiet(options.seconds, options.seed + round)))
+      loops.push(await server.ask('loop', null))
     }
     const [alone_ms, together_ms] = [alone, together].map((runs) => median(runs.map(({ p99_ms }) => p99_ms)))
     const ratio = (together_ms as number) / (alone_ms as number)
@@ -57,6 +66,7 @@ async function measure(
       errors,
       foreign,
       ...facts,
+      loops,
       complaints,
       void: voided,
       passed: !voided && ratio <= RATIO_LIMIT && errors === 0 && foreign === 0 && complaints.length === 0,

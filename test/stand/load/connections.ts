@@ -14,13 +14,20 @@ interface Conversation {
   settle: ((reply: SocketReply) => void) | undefined
 }
 
+interface Waiting {
+  readonly text: string
+  readonly settle: (reply: SocketReply) => void
+}
+
 const lost = (how: string): SocketReply => ({ status: 0, head: how, body: Buffer.alloc(0) })
 
 export class Connections {
   readonly #port: number
   readonly #most: number
   readonly #idle: Conversation[] = []
-  readonly #waiting: { text: string; settle: (reply: SocketReply) => void }[] = []
+  readonly #waiting: Waiting[] = []
+  /** What comes before it has been sent: taking the first of a hundred thousand away would move all others. */
+  #next = 0
   readonly #open = new Set<net.Socket>()
 
   constructor(port: number, most: number) {
@@ -41,6 +48,13 @@ export class Connections {
 
   close(): void {
     for (const socket of this.#open) socket.destroy()
+  }
+
+  #takeWaiting(): Waiting | undefined {
+    const next = this.#waiting[this.#next]
+    if (next) this.#next++
+    if (this.#next === this.#waiting.length) this.#next = this.#waiting.length = 0
+    return next
   }
 
   #connect(): Conversation {
@@ -73,7 +87,7 @@ export class Connections {
     conversation.received = Buffer.alloc(0)
     const { settle } = conversation
     conversation.settle = undefined
-    const next = this.#waiting.shift()
+    const next = this.#takeWaiting()
     if (next) this.#say(conversation, next.text, next.settle)
     else this.#idle.push(conversation)
     settle?.(reply)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Choices } from '../../support/choices.ts'
 import { Connections, requestText, type SocketReply } from './connections.ts'
 import type { Part } from './parts.ts'
-import { MARKER } from './server-part.ts'
+import { MARKED, MARKER } from './server-part.ts'
 
 /** Where a request may carry something that is different each time. */
 export const UNIQUE = '{unique}'
@@ -146,6 +146,8 @@ class Tally {
     if ((reply.status === 429 || reply.status === 503) && !reply.head.includes('\r\nretry-after:')) {
       this.refused_without_advice++
     }
+    // Most answers to a flood are refusals without any marker: those are not worth a text.
+    if (!reply.body.includes(MARKED)) return
     for (const [found] of reply.body.toString('latin1').matchAll(MARKER)) if (found !== marker) this.foreign++
   }
 

@@ -41,6 +41,7 @@ export interface FurnishedTenant {
   readonly job_id: string
 }
 
+export const MARKED = 'zq'
 export const MARKER = /zq[0-9a-f]{8}/g
 const TOKEN_LIFE_S = 2 * 3600
 
