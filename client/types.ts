@@ -4940,7 +4940,7 @@ export interface components {
                 detail: string;
             }[];
             faults_total: number;
-        } | null;
+        };
         /** AuditVerification */
         AuditVerification: {
             /** Format: uuid */
@@ -4952,7 +4952,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string;
-            report: components["schemas"]["AuditVerificationReport"];
+            report: components["schemas"]["AuditVerificationReport"] | null;
         };
         /** AuditCheckpoint */
         AuditCheckpoint: {
@@ -5651,7 +5651,7 @@ export interface components {
                 /** Format: uuid */
                 activation_id: string;
             } | null;
-        } | null;
+        };
         /** ResolvedEntry */
         ResolvedEntry: {
             list: components["schemas"]["ResolvedList"];
@@ -5753,7 +5753,7 @@ export interface components {
             list_key: string;
             /** @enum {string} */
             overlay_policy: "none" | "add_only" | "tighten_only" | "free";
-            base: components["schemas"]["ResolvedList"];
+            base: components["schemas"]["ResolvedList"] | null;
             overlay: {
                 version: number;
                 content_hash: string;
@@ -6247,7 +6247,7 @@ export interface components {
             version: number | null;
             items: {
                 list_key: string;
-                in_force: components["schemas"]["ListVersion"];
+                in_force: components["schemas"]["ListVersion"] | null;
                 /** @description Where in the definition it is read. */
                 read_at: {
                     pointer: string;
@@ -6675,7 +6675,7 @@ export interface components {
             version: number | null;
             items: {
                 list_key: string;
-                in_force: components["schemas"]["ListVersion"];
+                in_force: components["schemas"]["ListVersion"] | null;
                 /** @description Where in the definition it is read. */
                 read_at: {
                     pointer: string;
@@ -7225,7 +7225,7 @@ export interface components {
         };
         /** EvaluationAttempt */
         EvaluationAttempt: {
-            outcome: components["schemas"]["EvaluationOutcome"];
+            outcome: components["schemas"]["EvaluationOutcome"] | null;
             /** @description Why nothing could be decided; empty otherwise. */
             findings: components["schemas"]["DecisionFault"][];
         };
@@ -7243,7 +7243,7 @@ export interface components {
              * @enum {string}
              */
             effect: "whole" | "part" | "joint" | "none" | "unknown";
-            alone: components["schemas"]["EvaluationAttempt"];
+            alone: components["schemas"]["EvaluationAttempt"] | null;
             /** @description What this change alone alters in the outcome. */
             changes: {
                 /** @description JSON Pointer into the decision document. */
@@ -7261,7 +7261,7 @@ export interface components {
             same_outcome: boolean;
             before: components["schemas"]["EvaluationOutcome"];
             after: components["schemas"]["EvaluationAttempt"];
-            explanation: components["schemas"]["EvaluationExplanation"];
+            explanation: components["schemas"]["EvaluationExplanation"] | null;
             /** @description Between the stored outcome and today’s. */
             changes: {
                 /** @description JSON Pointer into the decision document. */
@@ -7300,14 +7300,14 @@ export interface components {
                 /** @description Something was left untried, for its number or for the time it would have taken. */
                 truncated: boolean;
             };
-        } | null;
+        };
         /** WhatIf */
         WhatIf: {
             /** Format: uuid */
             evaluation_id: string;
             before: components["schemas"]["EvaluationOutcome"];
             after: components["schemas"]["EvaluationAttempt"];
-            explanation: components["schemas"]["EvaluationExplanation"];
+            explanation: components["schemas"]["EvaluationExplanation"] | null;
             changes: {
                 /** @description JSON Pointer into the decision document. */
                 pointer: string;
@@ -7316,7 +7316,7 @@ export interface components {
                 /** @description Absent when there is none. */
                 after?: unknown;
             }[];
-            search: components["schemas"]["SmallestChange"];
+            search: components["schemas"]["SmallestChange"] | null;
         };
         /** EvaluationComparison */
         EvaluationComparison: {
@@ -7426,7 +7426,7 @@ export interface components {
              * @description null: it is paused.
              */
             next_run_at: string | null;
-            last_run: components["schemas"]["BatchScheduleRun"];
+            last_run: components["schemas"]["BatchScheduleRun"] | null;
             /**
              * Format: uuid
              * @description The batch it started last.
@@ -7857,7 +7857,7 @@ export interface components {
             } | null;
             /** @description Flips and new refusals first, then moved scores. */
             samples: components["schemas"]["ImpactSample"][];
-        } | null;
+        };
         /** ImpactRun */
         ImpactRun: {
             /** Format: uuid */
@@ -7914,7 +7914,7 @@ export interface components {
              * @enum {string|null}
              */
             stale_because: "candidate" | "in_force" | null;
-            result: components["schemas"]["ImpactResult"];
+            result: components["schemas"]["ImpactResult"] | null;
         };
         /** Coverage */
         Coverage: {

@@ -3,6 +3,7 @@
  * Headers that would make generated requests fail by design (If-Match, Idempotency-Key …) are described in prose.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import { hasFreeParts } from './http/validation.ts'
 import { type ProblemCode, problems } from './problem.ts'
 import { ChangeRequestView } from './request/governed.ts'
@@ -71,6 +72,9 @@ function createComponents() {
     const name = title(value as TSchema)
     const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, visit(part)]))
     if (name === undefined || !/^[A-Z][A-Za-z]+$/.test(name)) return copy
+    if (schemas[name] && !isDeepStrictEqual(schemas[name], copy)) {
+      throw new Error(`two different schemas have the title ${name}`)
+    }
     schemas[name] = copy
     return { $ref: `#/components/schemas/${name}` }
   }

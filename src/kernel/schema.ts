@@ -52,10 +52,14 @@ export const Revision = integer(1, Number.MAX_SAFE_INTEGER, {
 export const oneOf = <const V extends readonly string[]>(values: V, options: Record<string, unknown> = {}) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options })
 
-/** `type: [T, 'null']` rather than anyOf: shorter in the document, clearer in error messages. */
+/**
+ * `type: [T, 'null']` rather than anyOf: shorter in the document, clearer in error messages. What has a title is a component of
+ * the document and stays what it is.
+ */
 export function nullable<S extends TSchema>(schema: S): TUnsafe<Static<S> | null> {
-  const { type, enum: values, ...rest } = schema as unknown as { type?: string; enum?: unknown[] }
-  if (typeof type !== 'string') return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] })
+  const { type, enum: values, ...rest } = schema as unknown as { type?: string; enum?: unknown[]; title?: string }
+  if (typeof type !== 'string' || rest.title !== undefined)
+    return Type.Unsafe<Static<S> | null>({ anyOf: [schema, { type: 'null' }] })
   return Type.Unsafe<Static<S> | null>({ ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) })
 }
 
