@@ -19,6 +19,18 @@ export function readRequestId(header: string | string[] | undefined): string {
   return isUuid(given) ? given : uuidv7()
 }
 
+/** Node would quietly take the first; whoever is in front of us may have taken the second. */
+export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let found = false
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (found) return true
+    found = true
+  }
+  return false
+}
+
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** Same trace, our own span. */

@@ -16,7 +16,7 @@ import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
 import { type Admission, type AdmissionDeps, createAdmission, expectAcceptable, expectRole } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
-import { answerRawSocket, type Cors, createBaseHeaders, readRequestId, traceOut } from './envelope.ts'
+import { answerRawSocket, type Cors, createBaseHeaders, hasTwoHosts, readRequestId, traceOut } from './envelope.ts'
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
@@ -361,18 +361,6 @@ function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): In
   // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
   const params = { ...(request.params as Record<string, string>) }
   return { params, query, body: route.bytes ? undefined : body, request: facts }
-}
-
-/** Node would quietly take the first; whoever is in front of us may have taken the second. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  let found = false
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string
-    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
-    if (found) return true
-    found = true
-  }
-  return false
 }
 
 function installParsers(app: FastifyInstance): void {
