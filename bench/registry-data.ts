@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
-import { copyLine } from '../src/registry/import/copy-text.ts'
 import { compileType } from '../src/registry/types/compile.ts'
 import type { TypeDefinition } from '../src/registry/types/definition.ts'
 
@@ -93,8 +92,9 @@ export async function writeListFiles(
   await writeLines(files.rows, entries, (n) => {
     const prepared = type.prepare(party(n, false))
     if (!('key' in prepared)) throw new Error(`entry ${n} does not fit: ${JSON.stringify(prepared)}`)
-    const [key, , hash, , data] = copyLine({ ...prepared, row: 1 }).split('\t')
-    return `${scope.tenant_id}\t${scope.dataset_id}\t${key}\t1\t${hash}\t${data}\n`
+    const { key, hash, text } = prepared
+    // None of them holds anything that COPY would have escaped.
+    return `${scope.tenant_id}\t${scope.dataset_id}\t${key}\t1\t\\\\x${hash}\t${text}\n`
   })
   return { entries, changed: Math.ceil(entries / CHANGED_SHARE), ...files }
 }

@@ -3,8 +3,13 @@
  * CSV and XLSX do with the formula guard off, through the mapping of the type's own members.
  */
 import type { Entry } from './adapter.ts'
+import { escapeStep } from './content/pointer.ts'
 import { writeXlsx, type XlsxCell } from './formats/xlsx-writer.ts'
 import type { TypeDefinition } from './types/definition.ts'
+import { SchemaTree } from './types/schema-tree.ts'
+
+/** Without a key it is a report, which nobody reads back as a list. */
+type Tabled = Pick<TypeDefinition, 'schema'> & { readonly key_pointers?: readonly string[] }
 
 export type ExportFormat = 'json' | 'ndjson' | 'csv' | 'xlsx'
 
@@ -13,15 +18,15 @@ export type EntryTexts = AsyncIterable<readonly string[]>
 
 export function writeEntries(
   texts: EntryTexts,
-  type: Pick<TypeDefinition, 'schema'>,
+  type: Tabled,
   format: ExportFormat,
   formula_guard: boolean,
 ): AsyncIterable<Buffer> {
   if (format === 'json') return asJson(texts)
   if (format === 'ndjson') return asNdjson(texts)
-  const columns = columnsOf(type)
   const guard = formula_guard ? guarded : (cell: XlsxCell) => cell
-  return format === 'csv' ? asCsv(texts, columns, guard) : writeXlsx(asRows(texts, columns, guard), 'Entries')
+  const sheet = { columns: columnsOf(type), guard, exact: type.key_pointers !== undefined }
+  return format === 'csv' ? asCsv(texts, sheet) : writeXlsx(asRows(texts, sheet), 'Entries')
 }
 
 async function* asJson(texts: EntryTexts): AsyncGenerator<Buffer> {
@@ -38,34 +43,62 @@ async function* asNdjson(texts: EntryTexts): AsyncGenerator<Buffer> {
   for await (const batch of texts) if (batch.length > 0) yield Buffer.from(`${batch.join('\n')}\n`)
 }
 
-/** Members in the order the schema names them; what it does not name goes into one last column. */
-export const columnsOf = ({ schema }: Pick<TypeDefinition, 'schema'>): string[] =>
-  Object.keys((schema['properties'] as Record<string, unknown> | undefined) ?? {})
+interface Column {
+  readonly name: string
+  readonly pointer: string
+  readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'json'
+}
+
+/** The members the schema names, those of the key first; what it does not name goes into one last column. */
+function columnsOf({ schema, key_pointers = [] }: Tabled): Column[] {
+  const tree = new SchemaTree(schema)
+  const columns = Object.entries((schema['properties'] as Record<string, unknown> | undefined) ?? {}).map(
+    ([name, member]): Column => ({ name, pointer: `/${escapeStep(name)}`, kind: kindOf(tree, member) }),
+  )
+  const isKey = ({ pointer }: Column) => key_pointers.includes(pointer)
+  return [...columns.filter(isKey), ...columns.filter((column) => !isKey(column))]
+}
+
+/** What a cell of a member holds; where that may be of several kinds, JSON tells them apart. */
+function kindOf(tree: SchemaTree, member: unknown): Column['kind'] {
+  const [only, ...others] = [...tree.kindsOf(member)].filter((kind) => kind !== 'null')
+  if (others.length > 0) return 'json'
+  if (only === 'number') return tree.facetsOf(member).some(({ type }) => type === 'integer') ? 'integer' : 'decimal'
+  return only === 'string' ? 'text' : only === 'boolean' ? 'boolean' : 'json'
+}
 
 const REST = '_other'
 
 type Guard = (cell: XlsxCell) => XlsxCell
+interface Sheet {
+  readonly columns: readonly Column[]
+  readonly guard: Guard
+  readonly exact: boolean
+}
 const guarded: Guard = (cell) => (typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
 
-function cellsOf(entry: Entry, columns: readonly string[], guard: Guard): XlsxCell[] {
+/** An empty cell is read back as no member, so where that matters one that is null or an empty text goes with the rest. */
+function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
   const rest: Record<string, unknown> = { ...entry }
-  const cells = columns.map((name): XlsxCell => {
+  const cells = columns.map(({ name, kind }): XlsxCell => {
     const value = Object.hasOwn(entry, name) ? entry[name] : undefined
-    delete rest[name]
-    if (value === undefined || value === null) return null
-    return guard(typeof value === 'object' ? JSON.stringify(value) : (value as XlsxCell))
+    const isEmpty = value === undefined || value === null || value === ''
+    if (!(isEmpty && exact)) delete rest[name]
+    if (isEmpty) return null
+    return guard(kind === 'json' ? JSON.stringify(value) : (value as XlsxCell))
   })
   return [...cells, Object.keys(rest).length > 0 ? JSON.stringify(rest) : null]
 }
 
-async function* asRows(texts: EntryTexts, columns: readonly string[], guard: Guard): AsyncGenerator<XlsxCell[]> {
+async function* asRows(texts: EntryTexts, sheet: Sheet): AsyncGenerator<XlsxCell[]> {
+  const header = [...sheet.columns.map(({ name }) => name), REST]
   let head = true
   for await (const batch of texts) {
-    if (head) yield [...columns, REST]
+    if (head) yield header
     head = false
-    for (const text of batch) yield cellsOf(JSON.parse(text) as Entry, columns, guard)
+    for (const text of batch) yield cellsOf(JSON.parse(text) as Entry, sheet)
   }
-  if (head) yield [...columns, REST]
+  if (head) yield header
 }
 
 const quoted = (cell: XlsxCell): string => {
@@ -73,9 +106,9 @@ const quoted = (cell: XlsxCell): string => {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-async function* asCsv(texts: EntryTexts, columns: readonly string[], guard: Guard): AsyncGenerator<Buffer> {
+async function* asCsv(texts: EntryTexts, sheet: Sheet): AsyncGenerator<Buffer> {
   let lines = ''
-  for await (const row of asRows(texts, columns, guard)) {
+  for await (const row of asRows(texts, sheet)) {
     lines += `${row.map(quoted).join(',')}\r\n`
     if (lines.length > 64 * 1024) {
       yield Buffer.from(lines)
@@ -90,26 +123,23 @@ interface MappedColumn {
   readonly pointer: string
   readonly optional: true
   readonly required: boolean
-  readonly kind: 'text' | 'integer' | 'decimal' | 'boolean' | 'json'
+  readonly kind: Column['kind']
 }
 
 /**
  * How a table whose headers are the members of the type is read: what the export writes, and what people type. An empty cell
- * under a part of the key is refused with its column.
+ * under a part of the key is refused with its column. What a member's own column says outweighs the rest.
  */
-export function mappingOf({ schema, key_pointers }: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
-  const properties = (schema['properties'] as Record<string, { type?: unknown }> | undefined) ?? {}
-  const kinds = { string: 'text', integer: 'integer', number: 'decimal', boolean: 'boolean' } as const
-  return Object.entries(properties).map(([name, { type }]) => {
-    const stated = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null')
-    const kind = stated.length === 1 ? (kinds[stated[0] as keyof typeof kinds] ?? 'json') : textual(properties[name])
-    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    return { column: name, pointer, optional: true, required: key_pointers.includes(pointer), kind }
-  })
-}
-
-/** Enumerations often state no type. */
-const textual = (schema: unknown): 'text' | 'json' => {
-  const values = (schema as { enum?: unknown[]; const?: unknown }).enum ?? [(schema as { const?: unknown }).const]
-  return values.every((value) => typeof value === 'string') ? 'text' : 'json'
+export function mappingOf(type: Pick<TypeDefinition, 'schema' | 'key_pointers'>): MappedColumn[] {
+  const columns = columnsOf(type).map(
+    ({ name, pointer, kind }): MappedColumn => ({
+      column: name,
+      pointer,
+      optional: true,
+      required: type.key_pointers.includes(pointer),
+      kind,
+    }),
+  )
+  const rest: MappedColumn = { column: REST, pointer: '', optional: true, required: false, kind: 'json' }
+  return columns.some(({ column }) => column === REST) ? columns : [rest, ...columns]
 }

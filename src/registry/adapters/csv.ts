@@ -2,7 +2,7 @@
 import { closed, integer, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
-import { ColumnMapping, type MapRecord, mapColumns, mappingOptions } from './mapping.ts'
+import { ColumnMapping, type MapRecord, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
 import { Pending } from './pending.ts'
 import { readTable } from './table.ts'
 
@@ -66,6 +66,8 @@ async function* read(source: Source, options: Options, delimiter: string): Async
     out,
     (header) => {
       map = mapColumns(header, options.columns, options)
+      const unread = unreadColumns(header, options.columns)
+      if (unread) out.warn('columns_unread', `${unread}${otherDelimiter(header)}`)
     },
   )
   for await (const group of rows) {
@@ -77,6 +79,14 @@ async function* read(source: Source, options: Options, delimiter: string): Async
     }
   }
   yield* out.rest()
+}
+
+const delimiters = { ';': 'a semicolon', '\t': 'a tab', '|': 'a vertical bar', ',': 'a comma' }
+
+/** A line that was not divided at all, although it holds what usually divides one. */
+function otherDelimiter(header: readonly string[]): string {
+  const found = header.length === 1 && Object.entries(delimiters).find(([one]) => header[0]?.includes(one))
+  return found ? ` Perhaps the delimiter is ${found[1]}.` : ''
 }
 
 export const csv: Adapter = {

@@ -5,6 +5,7 @@
 
 import { closed, integer, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Entry, Reject, SourceLocation } from '../adapter.ts'
+import { isObject, setMember } from '../content/pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
 import { dateFormatPattern, parseDate } from './dates.ts'
@@ -90,6 +91,12 @@ function converter(rules: ValueRules, shared: MappingRules): Convert {
   }
 }
 
+/** A number in the very form in which numbers are written out here, with an exponent or to the last digit. */
+function asWritten(text: string): number | undefined {
+  const number = Number(text)
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : undefined
+}
+
 const readers: Record<NonNullable<ValueRules['kind']>, (rules: ValueRules) => Convert> = {
   text: () => (value) => value,
   integer: () => (value) => {
@@ -100,10 +107,10 @@ const readers: Record<NonNullable<ValueRules['kind']>, (rules: ValueRules) => Co
   decimal: ({ decimal_separator = '.' }) => {
     const pattern = decimal_separator === ',' ? /^[+-]?\d+(,\d+)?$/ : /^[+-]?\d+(\.\d+)?$/
     return (value) => {
-      if (!pattern.test(value)) return new Unreadable('is not a decimal number')
+      if (!pattern.test(value)) return asWritten(value) ?? new Unreadable('is not a decimal number')
       const digits = value.replace(/^[+-]?0*|[.,]/g, '')
       return digits.length > 15
-        ? new Unreadable('has more digits than can be kept exactly')
+        ? (asWritten(value) ?? new Unreadable('has more digits than can be kept exactly'))
         : Number(value.replace(',', '.')) || 0
     }
   },
@@ -151,12 +158,23 @@ function put(entry: Entry, { steps, only }: Target, value: unknown): void {
     entry[only] = value
     return
   }
+  if (steps.length === 0) {
+    for (const [name, member] of Object.entries(value as Entry)) setMember(entry, name, member)
+    return
+  }
   let inside = entry
   for (const step of steps.slice(0, -1)) {
     if (!Object.hasOwn(inside, step)) inside[step] = {}
     inside = inside[step] as Entry
   }
   inside[steps.at(-1) as string] = value
+}
+
+/** Members of the entry itself, as one JSON object. */
+const members: Convert = (text) => {
+  if (text.trim() === '') return undefined
+  const value = readers.json({})(text)
+  return isObject(value) || value instanceof Unreadable ? value : new Unreadable('is not a JSON object')
 }
 
 export type MapRecord = (fields: readonly string[], at: SourceLocation) => Entry | Reject[]
@@ -178,7 +196,7 @@ export function mapColumns(
         name,
         required: mapping.required ?? false,
         to: target(mapping.pointer),
-        read: converter(mapping, shared),
+        read: mapping.pointer === '' ? members : converter(mapping, shared),
       },
     ]
   })
@@ -196,6 +214,18 @@ export function mapColumns(
     }
     return rejects ?? entry
   }
+}
+
+/** Columns that nothing is taken from, in a sentence; null when all are read, or the mapping was chosen by hand. */
+export function unreadColumns(header: readonly string[], columns: readonly ColumnMapping[] | undefined): string | null {
+  if (!columns?.every(({ column, optional }) => optional && typeof column === 'string')) return null
+  const read = new Set<unknown>(columns.map(({ column }) => column))
+  const names = header.filter((name) => name !== '' && !read.has(name))
+  if (names.length === 0) return null
+  const listed = names.slice(0, 20).map((name) => `"${name}"`)
+  if (names.length > listed.length) listed.push('…')
+  const what = names.length === 1 ? 'The column is not read' : `${names.length} columns are not read`
+  return `${what}, since no member of the type has this name: ${listed.join(', ')}.`
 }
 
 function refusal(value: unknown, column: string, given: string, pointer: string, at: SourceLocation): Reject {

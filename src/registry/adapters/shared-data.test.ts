@@ -182,7 +182,9 @@ describe.skipIf(!there)('oddities', () => {
       { column: 'ISO3', pointer: '/country' },
       { column: 'CPI Score 2017', pointer: '/score' },
     ]
-    const { entries, rejects } = await read('xlsx', 'jurisdictions/cpi/CPI2017.xlsx', { skip_rows: 2, columns })
+    const file = 'jurisdictions/cpi/CPI2017.xlsx'
+    const { entries, rejects, warnings } = await read('xlsx', file, { skip_rows: 2, columns })
+    expect(warnings).toMatchObject([{ code: 'sheets_unread', message: expect.stringContaining('"CPI 2017"') }])
     expect(rejects).toEqual([])
     expect(entries[0]).toEqual({ country: 'NZL', score: '89' })
   })

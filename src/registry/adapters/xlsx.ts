@@ -4,7 +4,7 @@ import type { Adapter, Batch } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
 import { textOptions } from './csv.ts'
-import { ColumnMapping, mapColumns, mappingOptions } from './mapping.ts'
+import { ColumnMapping, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
 import { Pending } from './pending.ts'
 import { Table } from './table.ts'
 
@@ -29,6 +29,10 @@ type Options = Static<typeof Options>
 
 async function* readSheet(sheet: XlsxSheet, options: Options): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
+  if (sheet.others.length > 0) {
+    const names = sheet.others.slice(0, 20).map((name) => `"${name}"`)
+    out.warn('sheets_unread', `Only the first sheet, "${sheet.name}", is read. There are also: ${names.join(', ')}.`)
+  }
   let table: Table | undefined
   let map: ReturnType<typeof mapColumns> | undefined
   let row = 0
@@ -41,6 +45,8 @@ async function* readSheet(sheet: XlsxSheet, options: Options): AsyncGenerator<Ba
         // A row stores nothing for its blank cells at the end, so a short row is a whole one.
         table = new Table(header, true)
         map = mapColumns(header, options.columns, options)
+        const unread = unreadColumns(header, options.columns)
+        if (unread) out.warn('columns_unread', unread)
         if (hasHeader) continue
       }
       const at = { row: ++row, line: number, sheet: sheet.name }

@@ -9,6 +9,9 @@ export const HASH_BYTES = 32
 /** Hash of a business key, hex. Its first bits choose the bucket. */
 export const keyHash = (key: string): string => hash('sha256', `probity.key.1\n${key}`, 'hex')
 
+/** The same as a digest: 32 characters that are its bytes, which are made, kept and written in less time than hex. */
+export const keyDigest = (key: string): string => hash('sha256', `probity.key.1\n${key}`, 'binary')
+
 const ENTRY_DOMAIN = Buffer.from('probity.entry.1\n')
 /** A text that was put together from many parts becomes one when it is written here, and whoever uses it next finds it so. */
 const entryRoom = Buffer.concat([ENTRY_DOMAIN], 16 * 1024)
@@ -22,12 +25,20 @@ export function entryHash(canonical: string): string {
   return hash('sha256', entryRoom.subarray(0, end), 'hex')
 }
 
+/** Digest of an entry whose canonical text lies in `room`. What stands in the bytes before the text is overwritten. */
+export function entryDigestIn(room: Buffer, text_at: number, text_end: number): string {
+  const from = text_at - ENTRY_DOMAIN.length
+  ENTRY_DOMAIN.copy(room, from)
+  return hash('sha256', room.subarray(from, text_end), 'binary')
+}
+
 const BUCKET_DOMAIN = Buffer.from('probity.bucket.1\n')
 const NODE_DOMAIN = Buffer.from('probity.node.1\n')
 const ROOT_DOMAIN = Buffer.from('probity.root.1\n')
 
 /** Over the bucket's (key hash, entry hash) pairs, 64 bytes each, ascending by key hash. */
-export const bucketHash = (pairs: Buffer): Buffer => hash('sha256', Buffer.concat([BUCKET_DOMAIN, pairs]), 'buffer')
+export const bucketHash = (pairs: readonly Buffer[]): Buffer =>
+  hash('sha256', Buffer.concat([BUCKET_DOMAIN, ...pairs]), 'buffer')
 
 export const nodeHash = (left: Buffer, right: Buffer): Buffer =>
   hash('sha256', Buffer.concat([NODE_DOMAIN, left, right]), 'buffer')

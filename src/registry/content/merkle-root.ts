@@ -6,7 +6,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HASH_BYTES, keyHash, rootHash } from './hashes.ts'
+import { HASH_BYTES, keyDigest, rootHash } from './hashes.ts'
 import { bucketBits, hashOfBucket, levelsOver, PAIR_BYTES, PairStore, sortIntoBuckets } from './merkle.ts'
 
 /** No more than the fewest bits buckets have, so that every bucket lies in one part. */
@@ -33,14 +33,12 @@ export class RootBuilder {
     this.#folder = folder
   }
 
-  addHash(key: string, entry_hash: string): void {
-    const key_hash = keyHash(key)
-    const part = this.#parts[Number.parseInt(key_hash.slice(0, 2), 16) >>> (8 - PART_BITS)] as Part
+  addDigest(key: string, entry_digest: string): void {
+    if (entry_digest.length !== HASH_BYTES) throw new TypeError('A digest has 32 bytes')
+    const key_digest = keyDigest(key)
+    const part = this.#parts[key_digest.charCodeAt(0) >>> (8 - PART_BITS)] as Part
     part.room ??= Buffer.allocUnsafeSlow(ROOM_BYTES)
-    const written =
-      part.room.write(key_hash, part.used_bytes, 'hex') +
-      part.room.write(entry_hash, part.used_bytes + HASH_BYTES, 'hex')
-    if (written !== PAIR_BYTES || entry_hash.length !== 2 * HASH_BYTES) throw new TypeError('A hash is 32 bytes in hex')
+    part.room.write(key_digest + entry_digest, part.used_bytes, 'latin1')
     this.count++
     part.used_bytes += PAIR_BYTES
     if (part.used_bytes === ROOM_BYTES) this.#putAway(part, part.room)
@@ -55,9 +53,9 @@ export class RootBuilder {
       pairs.clear()
       for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(room, kept) : kept)
       if (part.room) pairs.pushAll(part.room.subarray(0, part.used_bytes))
-      const buckets = sortIntoBuckets(pairs, bits)
       const length = 2 ** (bits - PART_BITS)
-      return Array.from({ length }, (_, bucket) => hashOfBucket(pairs, buckets, index * length + bucket))
+      const buckets = sortIntoBuckets(pairs, bits, index * length, length)
+      return Array.from({ length }, (_, bucket) => hashOfBucket(pairs, buckets, bucket))
     })
     return rootHash(this.count, levelsOver(hashes).at(-1)?.[0] as Buffer)
   }

@@ -148,7 +148,7 @@ describe('proofs', () => {
         const beside = Buffer.from(sibling, 'hex')
         return (index >>> height) & 1 ? nodeHash(beside, hash) : nodeHash(hash, beside)
       },
-      bucketHash(Buffer.from(proof.bucket.flat().join(''), 'hex')),
+      bucketHash([Buffer.from(proof.bucket.flat().join(''), 'hex')]),
     )
     return { ...proof, root: rootHash(proof.count, top) }
   }

@@ -153,17 +153,17 @@ export class PairStore {
 
 const firstBits = (key_hash: Buffer, bits: number, at = 0): number => key_hash.readUInt32BE(at) >>> (32 - bits)
 
-/** Indexes of the pairs in key order, and where each bucket begins. */
+/** Indexes of the pairs in key order, and where each bucket begins, from the first of those that were sorted. */
 interface Buckets {
   readonly order: Uint32Array
   readonly starts: Uint32Array
 }
 
-/** By counting sort. Throws DuplicateKey. */
-export function sortIntoBuckets(pairs: PairStore, bits: number): Buckets {
-  const starts = new Uint32Array(2 ** bits + 1)
+/** By counting sort, where all pairs belong to the `count` buckets from `first` on. Throws DuplicateKey. */
+export function sortIntoBuckets(pairs: PairStore, bits: number, first = 0, count = 2 ** bits): Buckets {
+  const starts = new Uint32Array(count + 1)
   for (let index = 0; index < pairs.count; index++) {
-    const after = pairs.bucketOf(index, bits) + 1
+    const after = pairs.bucketOf(index, bits) - first + 1
     starts[after] = (starts[after] as number) + 1
   }
   for (let bucket = 1; bucket < starts.length; bucket++) {
@@ -172,13 +172,13 @@ export function sortIntoBuckets(pairs: PairStore, bits: number): Buckets {
   const next = starts.slice()
   const order = new Uint32Array(pairs.count)
   for (let index = 0; index < pairs.count; index++) {
-    const bucket = pairs.bucketOf(index, bits)
+    const bucket = pairs.bucketOf(index, bits) - first
     const at = next[bucket] as number
     order[at] = index
     next[bucket] = at + 1
   }
   const beginnings = new Float64Array(SMALL_BUCKET)
-  for (let bucket = 0; bucket < 2 ** bits; bucket++) {
+  for (let bucket = 0; bucket < count; bucket++) {
     const inside = order.subarray(starts[bucket], starts[bucket + 1])
     if (inside.length <= SMALL_BUCKET) sortSmall(pairs, inside, beginnings)
     else inside.sort((a, b) => pairs.compareKeys(a, b))
@@ -189,8 +189,8 @@ export function sortIntoBuckets(pairs: PairStore, bits: number): Buckets {
 
 function expectDifferent(pairs: PairStore, order: Uint32Array): void {
   for (let at = 1; at < order.length; at++) {
-    const here = order[at] as number
-    if (pairs.compareKeys(order[at - 1] as number, here) === 0) {
+    const [before, here] = [order[at - 1] as number, order[at] as number]
+    if (pairs.beginningOf(before) === pairs.beginningOf(here) && pairs.compareKeys(before, here) === 0) {
       throw new DuplicateKey(pairs.pair(here).toString('hex', 0, HASH_BYTES))
     }
   }
@@ -218,7 +218,7 @@ const pairsIn = (pairs: PairStore, { order, starts }: Buckets, bucket: number): 
   Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
 
 export const hashOfBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
-  bucketHash(Buffer.concat(pairsIn(pairs, buckets, bucket)))
+  bucketHash(pairsIn(pairs, buckets, bucket))
 
 /** The hashes of all buckets, and above them one level after the other up to the one at the top. */
 export function levelsOver(buckets: Buffer[]): Buffer[][] {
@@ -280,7 +280,7 @@ export function verifyProof(proof: Proof): boolean {
   }
   if ((bucket.find(([key]) => key === key_hash)?.[1] ?? null) !== entry_hash) return false
 
-  let hash = bucketHash(Buffer.from(bucket.map(([key, entry]) => key + entry).join(''), 'hex'))
+  let hash = bucketHash(bucket.map(([key, entry]) => Buffer.from(key + entry, 'hex')))
   siblings.forEach((sibling, height) => {
     const beside = Buffer.from(sibling, 'hex')
     hash = (index >>> height) & 1 ? nodeHash(beside, hash) : nodeHash(hash, beside)

@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
 import { readText } from './decode.ts'
 import { bytesOfAll, Endless, sourceOf, textOfAll } from './test-sources.ts'
@@ -15,6 +16,17 @@ function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
   return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
 }
 
+/** Of this file alone: whatever else runs on the machine waits in the same place. */
+const own_folder = mkdtempSync(join(tmpdir(), 'probity-decode-'))
+const { TMPDIR } = process.env
+beforeAll(() => {
+  process.env['TMPDIR'] = own_folder
+})
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
+  rmSync(own_folder, { recursive: true })
+})
 const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('probity-zip-'))
 
 describe('encodings', () => {

@@ -113,6 +113,12 @@ async function* onlyMember(packed: Source, max_expanded_bytes: number): AsyncGen
   try {
     const [member, ...others] = archive.members
     if (member === undefined) refuseSource('empty_source', 'The zip archive holds no file.')
+    if (archive.members.some(({ name }) => name === '[Content_Types].xml')) {
+      refuseSource(
+        'archive_members',
+        'The file is an Excel workbook or another Office document. Choose the adapter for .xlsx.',
+      )
+    }
     if (others.length > 0) {
       const names = archive.members.slice(0, 5).map(({ name }) => name)
       const found = `${archive.members.length} files (${names.join(', ')}${others.length > 4 ? ', …' : ''})`

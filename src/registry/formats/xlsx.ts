@@ -24,6 +24,8 @@ export interface XlsxRow {
 
 export interface XlsxSheet {
   readonly name: string
+  /** Of those that were not asked for, where none was named. */
+  readonly others: readonly string[]
   readonly rows: AsyncGenerator<XlsxRow[], void, undefined>
 }
 
@@ -48,10 +50,10 @@ export async function* readXlsx<T>(
     }
     const archive = await openArchive(bytes, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
     try {
-      const { name, member, epoch_1904 } = await findSheet(archive, options.sheet)
+      const { name, others, member, epoch_1904 } = await findSheet(archive, options.sheet)
       const strings = await sharedStrings(archive)
       const isDate = await dateStyles(archive)
-      yield* use({ name, rows: readRows(member, { strings, isDate, epoch_1904 }) })
+      yield* use({ name, others, rows: readRows(member, { strings, isDate, epoch_1904 }) })
     } finally {
       await archive.close()
     }
@@ -142,7 +144,8 @@ async function findSheet(archive: Archive, wanted: string | undefined) {
     const which = wanted === undefined ? 'no sheet' : `no sheet "${wanted}"`
     refuseSource('sheet_missing', `The workbook has ${which}. Its sheets are: ${names || 'none'}.`)
   }
-  return { name: sheet.name, member, epoch_1904 }
+  const others = wanted === undefined ? sheets.slice(1).map(({ name }) => name) : []
+  return { name: sheet.name, others, member, epoch_1904 }
 }
 
 /** Rich text is its runs one after the other; phonetic guides are not part of it. */

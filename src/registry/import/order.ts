@@ -40,7 +40,7 @@ export interface ImportTotals {
 }
 
 export type ImportOutput =
-  /** Rows in the text format of COPY: key, op, hash, base_hash, data, row, line. The memory is theirs alone. */
+  /** Rows in the binary format of COPY (copy-rows.ts). The memory is theirs alone. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number }
   | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }

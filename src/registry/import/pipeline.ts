@@ -17,7 +17,7 @@ import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
-import { CopyRows } from './copy-text.ts'
+import { CopyRows } from './copy-rows.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -56,7 +56,7 @@ async function* readRows(
   const staged = new CopyRows(2 * ROWS_BYTES)
   let rejects: Reject[] = []
   let accepted = 0
-  let data_bytes = 0
+  let unstaged_bytes = 0
   let last_key = ''
   let is_ordered = true
 
@@ -64,32 +64,28 @@ async function* readRows(
     tally.add(reject)
     rejects.push(reject)
   }
+  // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
+  const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
   for await (const batch of adapter.read(source, order.options)) {
     for (const reject of batch.rejects) refuse(reject)
     for (const warning of batch.warnings) if (warnings.length < MAX_WARNINGS) warnings.push(warning)
     for (const { entry, at } of batch.entries) {
-      privacy(entry)
-      const prepared = type.prepare(entry)
+      privacy.apply(entry)
+      const prepared = type.read(entry)
       if (Array.isArray(prepared)) {
         for (const fault of prepared as EntryFault[]) refuse({ ...fault, at, excerpt: excerpt(entry, fault.pointer) })
         continue
       }
       const stored = prepared as Exclude<typeof prepared, readonly EntryFault[]>
       accepted++
-      data_bytes += Buffer.byteLength(stored.text)
-      content.addHash(stored.key, stored.hash)
       if (stored.key <= last_key) is_ordered = false
       last_key = stored.key
       rules.add(stored.key, entry)
       fill.feed(entry)
-      if (order.preview !== undefined) {
-        if (shown.length < order.preview) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
-        continue
-      }
-      // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
-      if (order.strict && tally.total > 0) continue
-      staged.put(stored, at.row, at.line)
+      if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
+      if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
+      else unstaged_bytes += Buffer.byteLength(stored.text)
     }
     const rows = accepted + tally.rows
     if (staged.length >= ROWS_BYTES) yield { kind: 'rows', bytes: staged.take(), rows }
@@ -102,25 +98,28 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
+  for (const pointer of privacy.unmet()) {
+    const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
+    warnings.unshift({ code: 'personal_unmet', message })
+  }
   for (const fault of rules.finish()) {
     refuse({ code: fault.code, pointer: fault.pointer, message: fault.message, at: { row: 0 }, excerpt: null })
   }
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
   if (shown.length > 0) yield { kind: 'preview', entries: shown, rows }
-  const publishable = !order.strict || tally.total === 0
   yield {
     kind: 'end',
     totals: {
       rows,
       accepted,
       rejected: tally.rows,
-      data_bytes,
+      data_bytes: staged.data_bytes + unstaged_bytes,
       reject_totals: tally.totals(),
       filled: fill.counts,
-      warnings,
+      warnings: warnings.slice(0, MAX_WARNINGS),
       is_ordered,
-      root: publishable ? rootOf(content) : null,
+      root: isPublishable() ? rootOf(content) : null,
     },
   }
 }
@@ -135,35 +134,57 @@ function rootOf(content: RootBuilder): string | null {
   }
 }
 
-/** Removes or hashes personal members in place, before anything is looked at or kept. */
-function createPrivacy({ drop, hash, hash_key }: ImportOrder): (entry: Entry) => void {
-  const dropped = drop.map(parsePointer)
-  const hashed = hash.map(parsePointer)
-  if (dropped.length === 0 && hashed.length === 0) return () => {}
-  const parentOf = (entry: Entry, steps: readonly string[]) => {
-    let parent: unknown = entry
-    for (const step of steps.slice(0, -1)) {
-      parent = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[step] : undefined
-    }
-    return typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>) : undefined
-  }
-  return (entry) => {
-    for (const steps of dropped) {
-      const parent = parentOf(entry, steps)
-      if (parent) delete parent[steps.at(-1) as string]
-    }
-    for (const steps of hashed) {
-      const parent = parentOf(entry, steps)
-      const name = steps.at(-1) as string
-      if (!parent || parent[name] === undefined || parent[name] === null) continue
-      const value = parent[name]
-      const text = typeof value === 'string' ? value.normalize('NFC').trim() : JSON.stringify(value)
-      parent[name] = createHmac('sha256', hash_key as Uint8Array)
-        .update(text)
-        .digest('hex')
-    }
+interface Privacy {
+  /** Removes or hashes personal members in place, before anything is looked at or kept. */
+  apply(entry: Entry): void
+  /** What was to be dropped or hashed and stood in no entry at all: most likely it is misspelt. */
+  unmet(): string[]
+}
+
+function createPrivacy({ drop, hash, hash_key }: ImportOrder): Privacy {
+  const unmet = new Set([...drop, ...hash])
+  const orders = [
+    ...drop.map((pointer) => ({ pointer, steps: parsePointer(pointer), change: remove })),
+    ...hash.map((pointer) => ({ pointer, steps: parsePointer(pointer), change: hashWith(hash_key as Uint8Array) })),
+  ]
+  return {
+    apply: (entry) => {
+      for (const { pointer, steps, change } of orders) if (changeAt(entry, steps, 0, change)) unmet.delete(pointer)
+    },
+    unmet: () => [...unmet],
   }
 }
+
+type ChangeMember = (parent: Record<string, unknown>, name: string) => void
+
+/** Whether there was anything to change; `*` is every element of an array, the last first, since some may go. */
+function changeAt(value: unknown, steps: readonly string[], at: number, change: ChangeMember): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const parent = value as Record<string, unknown>
+  const step = steps[at] as string
+  const isEach = step === '*' && Array.isArray(value)
+  let met = false
+  for (const name of isEach ? Object.keys(parent).reverse() : Object.hasOwn(parent, step) ? [step] : []) {
+    const isLast = at === steps.length - 1
+    if (isLast) change(parent, name)
+    met = isLast || changeAt(parent[name], steps, at + 1, change) || met
+  }
+  return met
+}
+
+const remove: ChangeMember = (parent, name) => {
+  if (Array.isArray(parent)) parent.splice(Number(name), 1)
+  else delete parent[name]
+}
+
+const hashWith =
+  (key: Uint8Array): ChangeMember =>
+  (parent, name) => {
+    const value = parent[name]
+    if (value === undefined || value === null) return
+    const text = typeof value === 'string' ? value.normalize('NFC').trim() : JSON.stringify(value)
+    parent[name] = createHmac('sha256', key).update(text).digest('hex')
+  }
 
 /** What was found, shortened; never of a member that holds personal data. */
 function createExcerpts({ fields }: ImportOrder['type']): (entry: Entry, pointer: string) => string | null {

@@ -16,11 +16,13 @@ export type { EntryFault }
 export const MAX_KEY_BYTES = 500
 
 /** An entry as it is stored. */
-export interface Prepared {
+export interface Keyed {
   readonly key: string
   /** Canonical text of the normalised entry. */
   readonly text: string
-  /** Of that text, hex. */
+}
+export interface Prepared extends Keyed {
+  /** Of the text, hex. */
   readonly hash: string
 }
 
@@ -33,6 +35,8 @@ export interface CompiledType {
   canonical(entry: Entry): string
   /** All of it in one pass: what is stored, or what is wrong. */
   prepare(entry: unknown): Prepared | EntryFault[]
+  /** The same without the hash, for whoever takes it where the text is written. */
+  read(entry: unknown): Keyed | EntryFault[]
 }
 
 export class KeyRefused extends Error {
@@ -59,7 +63,7 @@ export function compileType(definition: TypeDefinition): CompiledType {
   const keyOf = compileKey(definition)
 
   /** Key and text of a normalised entry, or what is wrong with it. */
-  const read = (entry: unknown): Omit<Prepared, 'hash'> | EntryFault[] => {
+  const readNormal = (entry: unknown): Keyed | EntryFault[] => {
     if (!fits(entry)) return faultsFrom(errorsOf(entry), entry, fields)
     try {
       return { key: keyOf(entry as Entry), text: canonical(entry as Entry) }
@@ -70,19 +74,21 @@ export function compileType(definition: TypeDefinition): CompiledType {
       return faults.length > 0 ? faults : [fault('not_json', '', 'The entry is not plain JSON data.')]
     }
   }
+  const read = (given: unknown) => readNormal(isObject(given) ? normalise(given) : given)
 
   return {
     normalise,
     keyOf,
     canonical,
     validate(entry) {
-      const result = read(entry)
+      const result = readNormal(entry)
       return Array.isArray(result) ? result : null
     },
     prepare(given) {
-      const result = read(isObject(given) ? normalise(given) : given)
+      const result = read(given)
       return Array.isArray(result) ? result : { key: result.key, text: result.text, hash: entryHash(result.text) }
     },
+    read,
   }
 }
 

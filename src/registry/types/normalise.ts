@@ -59,7 +59,8 @@ function normaliseValue(value: unknown, shape: Shape | null): unknown {
 /** Below U+0300 nothing composes, and a first and last character between ! and ~ leave nothing to trim. */
 const MAY_COMPOSE = /[^\0-\u02ff]/
 
-function normaliseText(text: string): string {
+/** A text as entries hold it. Whoever asks for a key asks in this form, or would miss what is there. */
+export function normaliseText(text: string): string {
   const composed = MAY_COMPOSE.test(text) ? text.normalize('NFC') : text
   return isVisible(composed.charCodeAt(0)) && isVisible(composed.charCodeAt(composed.length - 1))
     ? composed

@@ -5,7 +5,7 @@ import { entriesOf } from '../../../decision/parts.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
-import type { StagedRow } from '../../../registry/import/copy-text.ts'
+import type { StagedRow } from '../../../registry/import/copy-rows.ts'
 import { compileType } from '../../../registry/types/compile.ts'
 import {
   type DatasetRow,
