@@ -214,7 +214,7 @@ export const problems = {
   media_type_unsupported: {
     status: 415,
     title: 'The media type is not supported',
-    advice: 'Send application/json, or the media type the operation documents.',
+    advice: 'Send application/json; the bytes of a file, where they are taken, as application/octet-stream.',
   },
   validation_failed: {
     status: 422,

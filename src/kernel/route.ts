@@ -11,6 +11,7 @@ import type { Tx, TxMode } from './database/tx.ts'
 import type { JobKind } from './job/kind.ts'
 import type { Kernel } from './kernel.ts'
 import type { ProblemCode } from './problem.ts'
+import type { ApprovalRule } from './request/queries.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type At = `${Method} /${string}`
@@ -38,6 +39,8 @@ export interface RequestFacts {
   readonly address: string
   /** The change request this very execution was approved by. */
   readonly approves?: string
+  /** Who asked for what this execution approves. */
+  readonly asked_by?: string
   /** The body of a route declared with `bytes`, unread. */
   readonly stream: Readable | undefined
 }
@@ -54,7 +57,7 @@ export const isStreamed = (reply: unknown): reply is StreamReply =>
 type ReplySchema = TSchema | StreamReply | null
 // The stream first: every object type is a TSchema to the compiler.
 type ReplyValue<R> = R extends StreamReply
-  ? AsyncIterable<string | Uint8Array>
+  ? AsyncIterable<string | Uint8Array> & { readonly file_name?: string }
   : R extends TSchema
     ? Static<R>
     : undefined
@@ -80,6 +83,12 @@ interface Shared<P, Q, B, R extends ReplySchema> {
   readonly secret?: true
 }
 
+/** What is asked for, as it was validated. */
+export interface GovernedChange {
+  readonly params: unknown
+  readonly body: unknown
+}
+
 interface Marks {
   /** The action name in the tenant's approval policy, and the state a proposal is bound to. */
   readonly governed?: {
@@ -87,6 +96,8 @@ interface Marks {
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
     /** An emergency the declaration allows for: the change is made at once, and its record says so. */
     readonly unless?: (body: unknown) => boolean
+    /** Asked inside the transaction where the policy asks for approvers: false when this change can do without them. */
+    readonly applies?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
   }
   /** A POST that only computes: nothing is stored, and nothing is recorded. */
   readonly stores_nothing?: true

@@ -169,9 +169,11 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
   function outcomeOf(route: Route, value: unknown): Outcome {
     const [status, schema] = route.reply
     if (!isStreamed(schema)) return present(route, value)
+    const { file_name } = value as { file_name?: string }
+    const saved = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
     return {
       status,
-      headers: { 'content-type': schema.media_type, ...headersOf(route, value) },
+      headers: { 'content-type': schema.media_type, ...saved, ...headersOf(route, value) },
       stream: value as Readable,
     }
   }

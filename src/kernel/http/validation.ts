@@ -36,9 +36,8 @@ function createCompiler(ajv: Ajv2020): (schema: TSchema) => ValidateFunction {
   }
 }
 
-const replies = createAjv(false)
 export const inputValidator = createCompiler(createAjv(true))
-export const replyValidator = createCompiler(replies)
+export const replyValidator = createCompiler(createAjv(false))
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
@@ -136,5 +135,7 @@ export function failValidation(faults: readonly ProblemError[]): never {
 /** Does a value fit a schema as it is, without defaults? Returns what is wrong, or null. */
 export function schemaFault(schema: TSchema, value: unknown): string | null {
   const check = replyValidator(schema)
-  return check(value) ? null : replies.errorsText(check.errors)
+  if (check(value)) return null
+  const faults = (check.errors ?? []).map((error) => located('body', error))
+  return faults.map(({ instancePath, detail }) => `${instancePath || 'the value'} ${detail}`).join(', ')
 }

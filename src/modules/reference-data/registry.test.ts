@@ -107,7 +107,11 @@ describe('the difference between two versions', () => {
     ])
     expect(json.items[2].changes).toEqual([{ pointer: '/rating', before: 'high', after: 'medium' }])
     const back = (await call(`GET /reference-data/datasets/${list_key}/diff?from=2&to=1&format=json-patch`)).json
-    expect(back.items[2].patch).toEqual([{ op: 'replace', path: '/rating', value: 'high' }])
+    expect(back.items.flatMap(({ patch }: { patch: unknown[] }) => patch)).toEqual([
+      { op: 'add', path: '/DE', value: expect.objectContaining({ country: 'DE' }) },
+      { op: 'remove', path: '/FR' },
+      { op: 'replace', path: '/NG/rating', value: 'high' },
+    ])
   })
 })
 

@@ -16,7 +16,7 @@ import { RegisterDialog } from './register-dialog.tsx'
 import { entriesInForce, viaWords } from './version-words.ts'
 
 const origins = ['own', 'shared'] as const
-const standings = ['fresh', 'due', 'stale', 'empty', 'archived'] as const
+const standings = ['fresh', 'due', 'stale', 'no-limit', 'empty', 'archived'] as const
 
 export default function DatasetsPage() {
   const may = useMay()

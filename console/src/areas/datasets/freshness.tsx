@@ -3,16 +3,18 @@ import { Badge } from '@mantine/core'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { ago, useNow } from '../../ui/when.tsx'
 
-type Standing = 'archived' | 'empty' | 'stale' | 'due' | 'fresh'
+type Standing = 'archived' | 'empty' | 'stale' | 'due' | 'fresh' | 'no-limit'
 
 export function standingOf(
-  dataset: Pick<Dataset, 'active' | 'stale_since' | 'review_due_at' | 'state'>,
+  dataset: Pick<Dataset, 'active' | 'stale_after_days' | 'stale_since' | 'review_due_at' | 'state'>,
   now_ms: number,
 ): Standing {
   if (dataset.state === 'archived') return 'archived'
   if (dataset.active === null) return 'empty'
   if (dataset.stale_since !== null && Date.parse(dataset.stale_since) <= now_ms) return 'stale'
-  return dataset.review_due_at !== null && Date.parse(dataset.review_due_at) <= now_ms ? 'due' : 'fresh'
+  if (dataset.review_due_at !== null && Date.parse(dataset.review_due_at) <= now_ms) return 'due'
+  // Nobody has said how old it may become, so nothing says that it is young enough.
+  return dataset.stale_after_days === null ? 'no-limit' : 'fresh'
 }
 
 const colors: Readonly<Record<Standing, string>> = {
@@ -21,6 +23,7 @@ const colors: Readonly<Record<Standing, string>> = {
   stale: 'red',
   due: 'orange',
   fresh: 'teal',
+  'no-limit': 'gray',
 }
 
 export function Freshness({ dataset }: { readonly dataset: Dataset }) {
@@ -33,6 +36,7 @@ export function Freshness({ dataset }: { readonly dataset: Dataset }) {
     stale: `stale, since ${since(dataset.stale_since)}`,
     due: `review due ${since(dataset.review_due_at)}`,
     fresh: 'fresh',
+    'no-limit': 'no limit',
   }
   const title =
     dataset.review_due_at === null ? 'No review is planned.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`

@@ -32,8 +32,10 @@ const kindWords: Readonly<Record<Conflict['kind'], string>> = {
   'policy-violating': 'Our change is no longer allowed by the list’s policy.',
   invalid: 'Our change no longer gives an entry of the type.',
 }
-/** Where the base entry stands whatever we would like. */
-const yielding: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
+const refused: readonly Conflict['kind'][] = ['policy-violating', 'invalid']
+/** Where the base entry stands whatever we would like, or is gone with nothing left to change. */
+const yields = ({ kind, ours, theirs }: Conflict): boolean =>
+  refused.includes(kind) || (kind === 'removed' && ours === null && theirs === null)
 
 export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProps) {
   const [resolutions, setResolutions] = useState<Readonly<Record<string, Side>>>({})
@@ -47,7 +49,13 @@ export function OverlayConflicts({ view, type, canRebase }: OverlayConflictsProp
     { touches: ['datasets'], done: ({ version }) => `Overlay version ${version} is in force` },
   )
   return (
-    <Section title={plural(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')}>
+    <Section
+      title={
+        view.conflicts.length === 0
+          ? 'The shared list has moved'
+          : plural(view.conflicts.length, 'conflict with the shared list', 'conflicts with the shared list')
+      }
+    >
       <Stack gap="md">
         {view.conflicts.map((conflict) => (
           <ConflictItem
@@ -91,7 +99,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
       <header>
         <h3 className="mono">{key}</h3>
         <Text size="sm">
-          {kindWords[kind]} {yielding.includes(kind) && detail}
+          {kindWords[kind]} {refused.includes(kind) && detail}
         </Text>
         {isChoice && onChoose && (
           <SegmentedControl
@@ -101,7 +109,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
             value={chosen ?? ''}
             onChange={(side) => onChoose(side as Side)}
             data={[
-              ...(yielding.includes(kind) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
+              ...(yields(conflict) ? [] : [{ value: 'ours', label: 'Keep ours' }]),
               { value: 'theirs', label: 'Take theirs' },
             ]}
           />
@@ -118,7 +126,7 @@ function ConflictItem({ conflict, type, chosen, onChoose }: ConflictItemProps) {
       <div className="diff-body">
         {base === null && <Text size="sm">It was not on the shared list when we added it.</Text>}
         {theirs === null && <Text size="sm">It is not on the shared list any more.</Text>}
-        {ours === null && <Text size="sm">We removed it.</Text>}
+        {ours === null && theirs !== null && <Text size="sm">We removed it.</Text>}
       </div>
       {ours !== null && theirs !== null && (
         <ChangeTable

@@ -36,6 +36,9 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
   const [dropped, setDropped] = useState<string | null>(null)
   if (view === null) return <Nothing>Nothing is in force, so there is nothing to lie over.</Nothing>
   const changes = view.overlay?.entries ?? []
+  const pinned = view.overlay?.base_version ?? null
+  const isIdle = pinned !== null && pinned !== view.base?.version
+  const mode = pinned === null ? 'follow' : 'pinned'
   const canChange = may('updateOverlay') && view.overlay_policy !== 'none'
   return (
     <Stack gap="md">
@@ -62,13 +65,19 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
           </Group>
         )}
       </Group>
-      {view.conflicts.length > 0 && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
+      {isIdle && (
+        <Text size="sm">
+          The overlay is pinned to version {pinned} of the shared list, and version {view.base?.version} is in force:
+          nothing of it applies until it is brought up to date.
+        </Text>
+      )}
+      {(isIdle || view.conflicts.length > 0) && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
       {changes.length === 0 ? (
         <Nothing>This tenant takes the list as it is.</Nothing>
       ) : (
         <Stack gap="sm" component="section" aria-label="Changes of this tenant">
           <Text size="sm" c="dimmed">
-            {plural(changes.length, 'entry differs', 'entries differ')} from the shared list.
+            {plural(changes.length, 'entry', 'entries')} of the shared list changed by this tenant.
           </Text>
           {changes.map((change) => (
             <OverlayEntry
@@ -86,13 +95,14 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
         <OverlayDialog view={view} type={type} changes={changes} onClose={() => setAsking(null)} />
       )}
       {asking === 'return' && (
-        <LessDialog list_key={dataset.list_key} changes={[]} onClose={() => setAsking(null)}>
+        <LessDialog list_key={dataset.list_key} mode={mode} changes={[]} onClose={() => setAsking(null)}>
           All changes of this tenant end now, and the shared list governs as it is. The overlay stays in the record.
         </LessDialog>
       )}
       {dropped !== null && (
         <LessDialog
           list_key={dataset.list_key}
+          mode={mode}
           changes={changes.filter(({ key }) => key !== dropped)}
           onClose={() => setDropped(null)}
         >
@@ -123,6 +133,7 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
   })
   const [words, color] = opWords[change.op]
   const shared = data?.items.find(({ key }) => key === change.key)?.entry as Entry | undefined
+  const changed = shared && change.effective ? memberChanges(shared, change.effective) : []
   return (
     <article className="diff-entry diff-entry-changed" aria-label={`Overlay on ${change.key}`}>
       <header>
@@ -137,10 +148,15 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
         )}
       </header>
       {data === undefined && <Skeleton height={40} />}
-      {shared !== undefined && change.effective !== null && (
+      {shared !== undefined && change.effective !== null && changed.length === 0 && (
+        <div className="diff-body">
+          <Text size="sm">The shared entry is in force as it is.</Text>
+        </div>
+      )}
+      {changed.length > 0 && (
         <ChangeTable
           type={type}
-          changes={memberChanges(shared, change.effective)}
+          changes={changed}
           label={`Fields of ${change.key}`}
           sides={['The shared list', 'In force here']}
         />
@@ -162,13 +178,14 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
 
 interface LessDialogProps {
   readonly list_key: string
+  readonly mode: 'follow' | 'pinned'
   /** What is left; nothing returns to the shared list. */
   readonly changes: readonly OverlayChange[]
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-function LessDialog({ list_key, changes, onClose, children }: LessDialogProps) {
+function LessDialog({ list_key, mode, changes, onClose, children }: LessDialogProps) {
   const [reason, setReason] = useState('')
   const path = { list_key }
   const less = useChange(
@@ -177,7 +194,7 @@ function LessDialog({ list_key, changes, onClose, children }: LessDialogProps) {
         ? probity.DELETE('/api/reference-data/datasets/{list_key}/overlay', { params: { path, query: { reason } } })
         : probity.PUT('/api/reference-data/datasets/{list_key}/overlay', {
             params: { path },
-            body: { entries: changes.map(operationOf), reason },
+            body: { entries: changes.map(operationOf), mode, reason },
           }),
     { touches: ['datasets'], done: 'The overlay is changed', onDone: onClose },
   )

@@ -96,7 +96,9 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
   function guess(file: File) {
     if (adapter !== undefined) return
     const name = file.name.toLowerCase()
-    const guessed = fitting.find(({ file_extensions }) => file_extensions.some((one) => name.endsWith(`.${one}`)))
+    const reads = ({ file_extensions }: Adapter) => file_extensions.some((one) => name.endsWith(`.${one}`))
+    // A general adapter first: it reads what was exported here. For a publisher's file one picks the publisher.
+    const guessed = fitting.find((one) => one.target_type === null && reads(one)) ?? fitting.find(reads)
     if (guessed) choose(guessed.adapter_key)
   }
   return (

@@ -69,14 +69,7 @@ export async function activate(
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
   const dataset = found(await findDataset(tx, request.list_key, family))
-  if (dataset.tenant_id !== tx.tenant_id) {
-    fail(
-      'transition_not_allowed',
-      family === 'list'
-        ? `${request.list_key} is a shared list: pin a version of it, or make an overlay.`
-        : `${request.list_key} is shared by all tenants: pin a version of it, or create one of your own with this key.`,
-    )
-  }
+  expectOwnOf(tx, dataset)
   await expectVersionFree(tx, dataset, request.version)
   const effective_from = request.effective_from ?? null
   const change = { family, list_key: request.list_key, effective_from }
@@ -97,6 +90,16 @@ export async function activate(
     }),
   )
   return found(made)
+}
+
+function expectOwnOf(tx: Tx, { tenant_id, family, list_key }: DatasetRow): void {
+  if (tenant_id === tx.tenant_id) return
+  fail(
+    'transition_not_allowed',
+    family === 'list'
+      ? `${list_key} is a shared list: pin a version of it, or make an overlay.`
+      : `${list_key} is shared by all tenants: pin a version of it, or create one of your own with this key.`,
+  )
 }
 
 async function expectVersionFree(tx: Tx, dataset: DatasetRow, number: number): Promise<void> {
@@ -143,8 +146,15 @@ export async function rollBack(
   await lockActivations(tx, family, request.list_key)
   const current = await findInForce(tx, family, request.list_key, 'base')
   if (!current?.version) {
-    found(await findDataset(tx, request.list_key, family))
+    expectOwnOf(tx, found(await findDataset(tx, request.list_key, family)))
     return fail('nothing_in_force', `No version of ${request.list_key} is in force to roll back from.`)
+  }
+  if (request.to_version === undefined && current.kind === 'rollback') {
+    // What was in force before is the very version that was taken back: a request sent twice must not put it there again.
+    return fail(
+      'transition_not_allowed',
+      `Version ${current.version} was put in force by a rollback; name the version to go to.`,
+    )
   }
   const to = request.to_version ?? (await findPrevious(tx, family, request.list_key, current.version))?.version
   if (to === undefined || to === null) {
@@ -209,7 +219,9 @@ export async function pin(
   if ((ends && until_ms > from_ms + PIN_DAYS * 86_400_000) || until_ms <= from_ms) {
     return fail(
       'conflict',
-      ends ? `A pin of this list ends within ${PIN_DAYS} days.` : 'The pin would end before it begins.',
+      until_ms <= from_ms
+        ? 'The pin would end before it begins.'
+        : `A pin of this list needs an end (expires_at) at most ${PIN_DAYS} days after it begins.`,
     )
   }
   const effective_from = request.effective_from ?? null

@@ -3,7 +3,7 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { lockActivations } from '../activations/queries.ts'
@@ -97,6 +97,7 @@ export const datasetRoutes = [
     params: ListKeyParams,
     reply: [200, Dataset],
     revisioned: true,
+    headers: (dataset) => ({ etag: etagOfAll(dataset) }),
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => shown(found(await findDatasetView(tx, params.list_key)))),
 

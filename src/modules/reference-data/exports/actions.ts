@@ -1,21 +1,55 @@
 /** One version, or several lists as of an instant, written out for use elsewhere. */
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
+import type { Entry } from '../../../registry/adapter.ts'
 import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
+import { overlayLayer, type Pointer } from '../resolve/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { entriesOf, textOf } from '../versions/actions.ts'
+import { entriesOf, entryOf, textOf } from '../versions/actions.ts'
 import type { VersionRow } from '../versions/queries.ts'
 
 type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+type Version = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
 
-export function exportVersion(
+export const exportVersion = (
   read: Read,
-  version: Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>,
+  version: Version,
   type: TypeRow,
   format: ExportFormat,
   formula_guard: boolean,
-): AsyncIterable<Buffer> {
-  const texts = async function* () {
-    for await (const rows of entriesOf(read, version)) yield rows.map(textOf)
+): AsyncIterable<Buffer> => writeEntries(textsOfVersion(read, version), type.definition, format, formula_guard)
+
+async function* textsOfVersion(read: Read, version: Version): AsyncGenerator<string[]> {
+  for await (const rows of entriesOf(read, version)) yield rows.map(textOf)
+}
+
+/** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
+export async function* textsInForce(kernel: Kernel, read: Read, pointer: Pointer): AsyncGenerator<string[]> {
+  const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
+  if (pointer.overlay_version === null) return yield* textsOfVersion(read, version)
+  const overlay = await read((tx) => overlayLayer(kernel, tx, pointer))
+  const keys = overlay.keys.map((key) => ({ key, bytes: Buffer.from(key) }))
+  keys.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+  const changed = (key: string, base: Entry | undefined): string[] => {
+    const entry = overlay.laid(key, base)
+    return entry === undefined ? [] : [canonicalJson(entry)]
   }
-  return writeEntries(texts(), type.definition, format, formula_guard)
+  let next = 0
+  for await (const rows of entriesOf(read, version)) {
+    const texts: string[] = []
+    for (const row of rows) {
+      let order = -1
+      for (; next < keys.length; next++) {
+        const { key, bytes } = keys[next] as (typeof keys)[number]
+        order = Buffer.compare(bytes, Buffer.from(row.key))
+        if (order >= 0) break
+        texts.push(...changed(key, undefined))
+      }
+      if (order === 0) next++
+      texts.push(...(order === 0 ? changed(row.key, entryOf(row)) : [textOf(row)]))
+    }
+    yield texts
+  }
+  yield keys.slice(next).flatMap(({ key }) => changed(key, undefined))
 }

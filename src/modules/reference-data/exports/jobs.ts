@@ -8,10 +8,10 @@ import { Problem } from '../../../kernel/problem.ts'
 import { closed, Id } from '../../../kernel/schema.ts'
 import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
 import { completeBytes, writeBytes } from '../../system/index.ts'
-import { type Pointer, wholeList } from '../resolve/actions.ts'
+import type { Pointer } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
 import { findTypeVersion, type TypeRow } from '../types/queries.ts'
-import { exportVersion } from './actions.ts'
+import { textsInForce } from './actions.ts'
 import { findExport, listAllKeys, updateExport } from './queries.ts'
 
 const MTIME = new Date(1980, 0, 1)
@@ -51,11 +51,17 @@ export const datasetExport = defineJob({
       const type = (await read((tx) =>
         findTypeVersion(tx, pointer.type_tenant_id, pointer.type_key, pointer.type_version),
       )) as TypeRow
-      const content = await contentOf(kernel, read, pointer, type, parameters)
       const file = `${pointer.list_key}.${parameters.format}`
       const hash = createHash('sha256')
+      let entry_count = 0
+      const texts = async function* () {
+        for await (const batch of textsInForce(kernel, read, pointer)) {
+          entry_count += batch.length
+          yield batch
+        }
+      }
       const source = async function* () {
-        for await (const piece of content) {
+        for await (const piece of writeEntries(texts(), type.definition, parameters.format, parameters.formula_guard)) {
           hash.update(piece)
           yield piece
         }
@@ -71,7 +77,7 @@ export const datasetExport = defineJob({
         version: pointer.version,
         content_hash: pointer.content_hash,
         overlay_version: pointer.overlay_version,
-        entry_count: pointer.entry_count,
+        entry_count,
         file,
         sha256: hash.digest('hex'),
       })
@@ -95,22 +101,3 @@ export const datasetExport = defineJob({
     return null
   },
 })
-
-/** What the tenant sees: where an overlay lies over the list, the merged entries. */
-async function contentOf(
-  kernel: Parameters_['kernel'],
-  read: Parameters_['read'],
-  pointer: Pointer,
-  type: TypeRow,
-  { format, formula_guard }: Parameters,
-): Promise<AsyncIterable<Buffer>> {
-  const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
-  const merged = pointer.overlay_version === null ? null : await read((tx) => wholeList(kernel, tx, pointer))
-  if (merged === null) return exportVersion(read, version, type, format, formula_guard)
-  const texts = async function* () {
-    yield [...merged.entries.values()].map(({ entry }) => canonicalJson(entry))
-  }
-  return writeEntries(texts(), type.definition, format, formula_guard)
-}
-
-type Parameters_ = globalThis.Parameters<(typeof datasetExport)['run']>[0]

@@ -59,6 +59,7 @@ export const exportRoutes = [
     tx: 'self',
     params: ArchiveParams,
     reply: [200, streamed('application/zip', 'One file per list and manifest.json.')],
+    headers: () => ({ 'content-disposition': 'attachment; filename="lists.zip"' }),
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params }) => {
     const row = found(await read((tx) => findExport(tx, params.export_id)))

@@ -1,5 +1,5 @@
 /** Wire contract of archives of several lists. */
-import { Count, closed, Id, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { Count, closed, Id, integer, listOf, nullable, oneOf, Timestamp, Type, text } from '../../../kernel/schema.ts'
 import { Clocks, ListKey, Sha256, VersionNumber } from '../schema.ts'
 
 export const ArchiveOrder = closed({
@@ -31,7 +31,9 @@ export const ArchiveView = closed(
             version: VersionNumber,
             content_hash: Sha256,
             overlay_version: nullable(VersionNumber),
-            entry_count: Count,
+            entry_count: integer(0, Number.MAX_SAFE_INTEGER, {
+              description: 'In the file: where an overlay lies over the version, what the tenant sees.',
+            }),
             file: text(200),
             sha256: Sha256,
           }),

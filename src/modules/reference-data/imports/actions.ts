@@ -5,7 +5,7 @@ import { fail } from '../../../kernel/problem.ts'
 import { type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { mappingOf } from '../../../registry/export.ts'
-import { copyLine } from '../../../registry/import/copy-text.ts'
+import { copyRow } from '../../../registry/import/copy-rows.ts'
 import { importInThread } from '../../../registry/import/import-runner.ts'
 import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
@@ -70,7 +70,7 @@ export async function prepareEntries(
   const tree = createMerkleBuilder()
   const first = new Map<string, number>()
   const fill = new FillCount(filled)
-  const lines: string[] = []
+  const rows: Buffer[] = []
   let data_bytes = 0
   entries.forEach((entry, index) => {
     const [key, text, hash] = [keys[index], texts[index], hashes[index]]
@@ -86,12 +86,12 @@ export async function prepareEntries(
     rules.add(key, entry as Entry)
     fill.feed(entry as Entry)
     data_bytes += Buffer.byteLength(text)
-    lines.push(copyLine({ key, text, hash, row: index + 1 }))
+    rows.push(copyRow({ key, text, hash, row: index + 1 }))
   })
   for (const { code, pointer, message } of rules.finish()) refuse(-1, { code, pointer, message })
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
   return {
-    rows: [Buffer.from(lines.join(''))],
+    rows: [Buffer.concat(rows)],
     rejects: rejects.slice(0, MAX_REJECTS),
     totals: {
       rows: entries.length,
@@ -180,7 +180,7 @@ function expectNoRejects(run: ImportRun, totals: ImportTotals): void {
 export function failRejected(totals: ImportTotals): never {
   return fail('import_rejected', {
     detail: `${totals.rejected} of ${totals.rows} rows were rejected; nothing was imported.`,
-    members: { counts: countsOf(totals), rejects: totals.reject_totals },
+    members: { counts: countsOf(totals), rejects: totals.reject_totals, warnings: totals.warnings },
   })
 }
 

@@ -3,6 +3,7 @@ import { defineJob } from '../../../kernel/job/kind.ts'
 import { Problem, problems } from '../../../kernel/problem.ts'
 import { closed, Id } from '../../../kernel/schema.ts'
 import type { Reject } from '../../../registry/adapter.ts'
+import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
@@ -46,6 +47,7 @@ export const datasetImport = defineJob({
       await updateImport(tx, import_id, { state: 'running' })
     })
 
+    let read_to_end: ImportTotals | null = null
     let kept = 0
     let reported_ms = 0
     const run = {
@@ -82,6 +84,7 @@ export const datasetImport = defineJob({
             return { import_id, state: done?.state, version: done?.version ?? null }
           }),
         async (tx, totals) => {
+          read_to_end = totals
           const version = await publishStaged(tx, {
             dataset,
             type,
@@ -122,7 +125,7 @@ export const datasetImport = defineJob({
       )
     } catch (error) {
       if (error instanceof Problem && !('retryable' in problems[error.code])) {
-        await write((tx) => updateImport(tx, import_id, endOf(error)))
+        await write((tx) => updateImport(tx, import_id, endOf(error, read_to_end)))
       }
       throw error
     }
@@ -130,10 +133,12 @@ export const datasetImport = defineJob({
   },
 })
 
-/** What the import itself remembers of why it ended. */
-function endOf({ code, extra }: Problem) {
-  const { counts, rejects, gates } = (extra.members ?? {}) as { counts?: object; rejects?: unknown[]; gates?: Gate[] }
-  if (code === 'import_rejected') return { state: 'rejected', ...(counts && { counts }), ...(rejects && { rejects }) }
-  if (code === 'gates_closed') return { state: 'blocked', ...(gates && { gates }) }
-  return { state: 'failed' }
+/** What the import itself remembers of why it ended, and of what was read when it was read to the end. */
+function endOf({ code, extra }: Problem, totals: ImportTotals | null) {
+  const { gates, ...told } = (extra.members ?? {}) as Partial<Record<'counts' | 'rejects' | 'warnings', []>> & {
+    gates?: Gate[]
+  }
+  if (code === 'import_rejected') return { state: 'rejected', ...told }
+  const seen = totals && { counts: countsOf(totals), rejects: totals.reject_totals, warnings: totals.warnings }
+  return code === 'gates_closed' ? { state: 'blocked', ...seen, ...(gates && { gates }) } : { state: 'failed', ...seen }
 }

@@ -2,6 +2,7 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Position } from '../../../kernel/page.ts'
 import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
+import { UNSTORABLE } from '../../../registry/types/messages.ts'
 
 export interface ImportRow {
   readonly import_id: string
@@ -29,12 +30,15 @@ export interface ImportRow {
   readonly problem: Record<string, unknown> | null
 }
 
-/** A job that was cancelled or gave up says more of the import than the import itself could write down. */
+/**
+ * A job that was cancelled or gave up says more of the import than the import itself could write down; and until the job has
+ * ended, and with it why is known, the import has not ended either.
+ */
 const state = `case when i.state in ('queued', 'running') and j.state in ('failed', 'cancelled') then j.state
-  when i.state = 'queued' and j.state = 'running' then 'running' else i.state end`
+  when i.state not in ('published', 'unchanged') and j.state = 'running' then 'running' else i.state end`
 const view = `i.import_id, i.dataset_id, i.list_key, ${state} as state, i.job_id, i.upload_id, i.adapter_key, i.adapter_version,
   i.options, i.order_text, i.source, i.counts, i.rejects, i.gates, i.warnings, i.version, i.created_at, i.created_by,
-  coalesce(i.finished_at, j.finished_at) as finished_at, j.progress_done, j.progress_total, j.progress_unit, j.problem`
+  case when j.state = 'running' then null else coalesce(i.finished_at, j.finished_at) end as finished_at, j.progress_done, j.progress_total, j.progress_unit, j.problem`
 const from = 'app.dataset_import i left join app.job j on j.tenant_id = i.tenant_id and j.job_id = i.job_id'
 
 export const insertImport = (
@@ -143,9 +147,14 @@ export const insertRejects = (tx: Tx, import_id: string, first_seq: number, item
           excerpt,
           message,
         })),
+        storable,
       ),
     ],
   )
+
+/** A reject repeats what the source holds, and that may be the very character it was rejected for. */
+const storable = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll(UNSTORABLE, '\ufffd') : value
 
 export interface RejectRow {
   readonly seq: number

@@ -6,7 +6,7 @@ import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
-import type { StagedRow } from '../../../registry/import/copy-text.ts'
+import type { StagedRow } from '../../../registry/import/copy-rows.ts'
 import {
   applyOverlay,
   type ConflictKind,
@@ -15,8 +15,9 @@ import {
   type OverlayEntry,
   policyFault,
 } from '../../../registry/overlay.ts'
+import { normaliseText } from '../../../registry/types/normalise.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
-import { findOverlay, insertDataset } from '../datasets/queries.ts'
+import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
 import { definitionOf } from '../imports/actions.ts'
 import { expectInForce, lookUp, type Pointer, readOverlay } from '../resolve/actions.ts'
 import { baseTypeOf, failUnusable, typeRunner } from '../types/actions.ts'
@@ -51,6 +52,9 @@ export interface Ground {
 
 export async function groundOf(tx: Tx, list_key: string): Promise<Ground> {
   const { pointer, overlay, ...row } = found(await findGround(tx, list_key))
+  if (!row.shared && (await findDataset(tx, list_key))) {
+    fail('transition_not_allowed', `${list_key} is this tenant's own list: publish a version of it instead.`)
+  }
   const shared = found(row.shared ?? undefined)
   const [in_force] = expectInForce([pointer], [list_key]) as [Pointer]
   const base = { ...in_force, overlay_version: null, overlay_hash: null, overlay_dataset_id: null }
@@ -69,9 +73,10 @@ interface Laid {
 }
 
 export async function layAll(kernel: Kernel, tx: Tx, base: Pointer, operations: readonly Operation[]): Promise<Laid[]> {
-  const keys = operations.map(({ key }) => key)
+  const keys = operations.map(({ key }) => normaliseText(key))
   const entries = await lookUp(kernel, tx, base, keys)
-  return operations.map(({ key, op, value }) => {
+  return operations.map(({ op, value }, index) => {
+    const key = keys[index] as string
     const under = entries.get(key)
     const written = op === 'remove' ? null : (JSON.parse(canonicalJson(value ?? {})) as Entry)
     const change: OverlayEntry = { key, op, base_hash: hashOf(under), value: written }
@@ -122,7 +127,10 @@ export async function expectSound(
   }
   if (faults.length > 0) {
     fail('type_violation', {
-      detail: `${faults.length} fault${faults.length === 1 ? '' : 's'} in the overlay.`,
+      detail:
+        faults.length === 1
+          ? `The overlay has a fault: ${faults[0]?.detail}`
+          : `${faults.length} faults in the overlay.`,
       errors: faults.slice(0, 50),
     })
   }
@@ -233,7 +241,7 @@ export interface Conflict {
 export interface Examined extends Ground {
   /** Null where no overlay is in force. */
   readonly version: VersionRow | null
-  readonly laid: readonly (Laid & ReturnType<typeof layOver>)[]
+  readonly laid: readonly Laid[]
   readonly conflicts: Conflict[]
 }
 
@@ -265,11 +273,14 @@ function compared(
   then: ReadonlyMap<string, Entry>,
 ): Examined {
   const { shared, type } = ground
+  const lies = version.base_version === null || version.base_version === ground.base.version
   const laid = changes.map((change) => {
     const theirs = now.get(change.key)
-    return { change, base: theirs, ...layOver(theirs, change, shared.overlay_policy, baseTypeOf(type)) }
+    const made = layOver(theirs, change, shared.overlay_policy, baseTypeOf(type))
+    // As the resolver has it: a change that is not taken leaves the shared entry in force.
+    return { change, base: theirs, made, effective: lies && !made.refusal ? made.effective : theirs }
   })
-  const conflicts = laid.flatMap(({ change, base: theirs, ...made }): Conflict[] => {
+  const conflicts = laid.flatMap(({ change, base: theirs, made }): Conflict[] => {
     const conflict = conflictOf(change, { base: theirs, base_hash: hashOf(theirs) }, made)
     if (!conflict) return []
     return [{ ...conflict, base: then.get(change.key) ?? null, ours: made.effective ?? null, theirs: theirs ?? null }]

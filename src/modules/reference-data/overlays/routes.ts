@@ -185,7 +185,7 @@ export const overlayRoutes = [
     if (!body.apply) return { ...report, applied: false, version: null }
     if (open.length > 0) {
       return fail('gates_closed', {
-        detail: `${open.length} entries are in conflict; say ours or theirs for each, theirs where ours cannot be kept.`,
+        detail: `${open.length === 1 ? '1 entry is' : `${open.length} entries are`} in conflict; say ours or theirs for each, theirs where ours cannot be kept.`,
         members: {
           gates: open.map(({ key, kind, detail }) => ({
             gate: 'overlay-conflict',

@@ -327,6 +327,21 @@ function lay(
   else entries.set(key, effective)
 }
 
+/** The overlay of a list, as what it makes of the entry under a key; for a list that passes entry by entry. */
+export async function overlayLayer(kernel: Kernel, tx: Tx, pointer: ContentPointer) {
+  const type = await typeOf(tx, pointer)
+  const changes = await overlayOf(kernel, tx, pointer)
+  return {
+    keys: [...changes.keys()],
+    laid: (key: string, base: Entry | undefined): Entry | undefined => {
+      const entries = new Map(base === undefined ? [] : [[key, base]])
+      const change = changes.get(key)
+      if (change) lay(entries, key, change, pointer, type)
+      return entries.get(key)
+    },
+  }
+}
+
 export const shown = (pointer: Pointer) => ({
   list_key: pointer.list_key,
   via: pointer.via,

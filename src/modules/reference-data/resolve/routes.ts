@@ -5,6 +5,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Actor, tenantRoute } from '../../../kernel/route.ts'
+import { normaliseText } from '../../../registry/types/normalise.ts'
 import { recall, remember } from '../memory/actions.ts'
 import { keepReceipt } from '../receipts/actions.ts'
 import { ListKeyParams } from '../schema.ts'
@@ -101,10 +102,11 @@ export const resolveRoutes = [
     const list = await pointerTo(kernel, actor, params.list_key, query, write)
     // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
     const known = knownWhole(kernel, actor.tenant_id, list)
-    if (known) return { list: shown(list), key: query.key, entry: known.entries.get(query.key)?.entry ?? null }
-    const ask = (tx: Tx) => lookUp(kernel, tx, list, [query.key])
+    const key = normaliseText(query.key)
+    if (known) return { list: shown(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
+    const ask = (tx: Tx) => lookUp(kernel, tx, list, [key])
     const entries = isLookedUpAtOnce(list) ? await kernel.transactions.one(scopeOf(actor), ask) : await read(ask)
-    return { list: shown(list), key: query.key, entry: entries.get(query.key) ?? null }
+    return { list: shown(list), key: query.key, entry: entries.get(key) ?? null }
   }),
 
   tenantRoute('POST /reference-data/resolve', {
@@ -156,8 +158,11 @@ export const resolveRoutes = [
     const results = []
     for (const { list_key, keys } of body.lookups) {
       const pointer = byKey.get(list_key) ?? fail('not_found')
-      const entries = await lookUp(kernel, tx, pointer, keys)
-      results.push({ list: shown(pointer), entries: keys.map((key) => ({ key, entry: entries.get(key) ?? null })) })
+      const entries = await lookUp(kernel, tx, pointer, [...new Set(keys.map(normaliseText))])
+      results.push({
+        list: shown(pointer),
+        entries: keys.map((key) => ({ key, entry: entries.get(normaliseText(key)) ?? null })),
+      })
     }
     const receipt = await keepReceipt(tx, body.consumer ?? 'api', pointers, body)
     return { receipt: receiptOf(receipt), results }

@@ -6,7 +6,7 @@ import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
-import { copyLine, type StagedRow } from '../../../registry/import/copy-text.ts'
+import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
 import {
@@ -137,7 +137,10 @@ export function expectHead(dataset: DatasetRow, expected: number | null): void {
 /** The same by If-Match, whose ETag is the number of the newest version. */
 export function expectHeadTag(dataset: DatasetRow, if_match: readonly string[] | '*' | undefined): void {
   if (if_match === undefined || if_match === '*' || if_match.includes(`"${dataset.head_version}"`)) return
-  fail('precondition_failed')
+  fail(
+    'precondition_failed',
+    `The newest version is ${dataset.head_version}. Here If-Match names the newest version: "${dataset.head_version}".`,
+  )
 }
 
 export const closeGates = (gates: readonly Gate[]): never =>
@@ -152,17 +155,16 @@ export async function copyStaged(tx: Tx, rows: Iterable<Uint8Array> | AsyncItera
   return copyStage(
     tx,
     (async function* () {
+      yield COPY_BEGIN
       yield* rows
+      yield COPY_END
     })(),
   )
 }
 
 /** Stages rows that are already in memory, and says what they are together. */
 export async function stageRows(tx: Tx, rows: readonly StagedRow[]): Promise<StagedContent> {
-  await copyStaged(
-    tx,
-    rows.map((row) => Buffer.from(copyLine(row))),
-  )
+  await copyStaged(tx, rows.map(copyRow))
   return contentOf(rows)
 }
 
@@ -283,10 +285,16 @@ interface DifferenceInput {
   }
 }
 
+/** An entry as the list has it, as an object of entries by key; what is not there is not in it. */
+const under = (key: string, entry: Entry | null): object => (entry === null ? {} : Object.fromEntries([[key, entry]]))
+
 /** One page of what differs between two versions, in either direction; the summary comes with the first. */
 export async function differencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
-  const from = found(await findVersion(tx, dataset, query.from))
-  const to = found(await findVersion(tx, dataset, query.to))
+  const versionOf = async (number: number) =>
+    (await findVersion(tx, dataset, number)) ??
+    fail('not_found', `There is no version ${number} of ${dataset.list_key}.`)
+  const from = await versionOf(query.from)
+  const to = await versionOf(query.to)
   const range = { from: query.from, to: query.to }
   const binding = { k: dataset.list_key, ...range, p: query.key_prefix ?? '', f: query.format ?? '' }
   const bound = { tenant_id: tx.tenant_id, route, binding }
@@ -303,7 +311,7 @@ export async function differencePage({ tx, kernel, query }: DifferenceInput, rou
       before,
       after: young,
       changes: before && young ? (changesOf(before, young) as { pointer: string }[]) : [],
-      ...(query.format === 'json-patch' && { patch: diff(before, young) as never }),
+      ...(query.format === 'json-patch' && { patch: diff(under(row.key, before), under(row.key, young)) as never }),
     }
   })
   return {

@@ -177,7 +177,7 @@ export const createStage = async (tx: Tx): Promise<void> => {
 }
 
 export const copyStage = (tx: Tx, source: AsyncIterable<Uint8Array>) =>
-  tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin', source)
+  tx.copy('copy pg_temp.stage (key, op, hash, base_hash, data, row, line) from stdin (format binary)', source)
 
 /** A large stage is sorted or joined whole, and wants room for that. */
 export const giveStageRoom = (tx: Tx) => tx.run(`select set_config('work_mem', '64MB', true)`)

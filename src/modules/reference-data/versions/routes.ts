@@ -4,6 +4,7 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
+import { normaliseText } from '../../../registry/types/normalise.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
@@ -151,7 +152,8 @@ export const versionRoutes = [
     tx: 'read',
     params: VersionParams,
     reply: [200, VersionWithData],
-    headers: ({ content_hash }) => ({ etag: `"${content_hash}"` }),
+    // All but the state is fixed for ever.
+    headers: ({ content_hash, state }) => ({ etag: `"${content_hash}${state === 'published' ? '' : `-${state}`}"` }),
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params }) => {
     const { version } = await expectVersion(tx, params)
@@ -257,6 +259,9 @@ export const versionRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/export', {
     id: 'exportDatasetVersion',
     summary: 'Export one version as JSON, NDJSON, CSV or XLSX',
+    description:
+      'Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text ' +
+      'stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.',
     roles: everyone,
     tx: 'self',
     params: VersionParams,
@@ -266,7 +271,9 @@ export const versionRoutes = [
   }).handle(async ({ params, query, read }) => {
     const { version } = await read((tx) => expectVersion(tx, params))
     const type = await read((tx) => findType(tx, version.type_key, version.type_version))
-    return exportVersion(read, version, found(type), query.format ?? 'json', query.formula_guard ?? true)
+    const { format = 'json', formula_guard = true } = query
+    const file_name = `${params.list_key}-${version.version}.${format}`
+    return Object.assign(exportVersion(read, version, found(type), format, formula_guard), { file_name })
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {
@@ -283,13 +290,14 @@ export const versionRoutes = [
   }).handle(async ({ params, query, read, actor }) => {
     const { dataset, version } = await read((tx) => expectVersion(tx, params))
     const tree = await treeOf(read, version)
-    const proof = tree.prove(query.key)
-    const [row] = await read((tx) => listEntriesByKey(tx, version, [query.key]))
+    const key = normaliseText(query.key)
+    const proof = tree.prove(key)
+    const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {
       list_key: params.list_key,
       version: version.version,
       origin: dataset.tenant_id === actor.tenant_id ? ('own' as const) : ('shared' as const),
-      key: query.key,
+      key,
       present: proof.entry_hash !== null,
       entry: row ? entryOf(row) : null,
       proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },

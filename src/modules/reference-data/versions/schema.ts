@@ -118,7 +118,9 @@ export const DifferenceQuery = closed({
   format: Type.Optional(
     oneOf(['changes', 'json-patch'], {
       default: 'changes',
-      description: 'json-patch: RFC 6902 against the entries by key.',
+      description:
+        'json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after ' +
+        'the other, make the one version the other.',
     }),
   ),
 })

@@ -3,7 +3,7 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
-import { expectRevision } from '../../../kernel/revision.ts'
+import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { findDataset, listDatasets, listsInForce, lockActivations, updateDataset } from '../../reference-data/index.ts'
 import { examine, provedAgainst } from '../proofs/actions.ts'
@@ -74,6 +74,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       params: s.KeyParams,
       reply: [200, s.View],
       revisioned: true,
+      headers: (view) => ({ etag: etagOfAll(view) }),
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, kernel }) => shownOne(kernel, tx, kind, keyOf(kind, params))),
 

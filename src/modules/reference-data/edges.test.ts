@@ -1,0 +1,288 @@
+/** Where a list is easily misread: keys in another form, stale answers, repeated requests, odd files, and what is really in force. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
+import { type World, world } from '../../../test/support/world.ts'
+import { openArchive } from '../../registry/formats/archive.ts'
+
+let w: World
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await world()
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+/** Open, nullable, of several kinds, by reference and without a type: whatever a table finds hard to hold. */
+const type = {
+  title: 'Party',
+  description: 'A party.',
+  schema: {
+    type: 'object',
+    $defs: { grade: { type: 'string', maxLength: 5 } },
+    properties: {
+      name: { type: 'string', maxLength: 100 },
+      score: { type: ['number', 'null'] },
+      grade: { $ref: '#/$defs/grade' },
+      level: { enum: ['low', 'high'] },
+      code: { type: ['string', 'integer'] },
+      aliases: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } },
+    },
+    required: ['name'],
+  },
+  key_pointers: ['/name'],
+  examples: [{ name: 'Ada' }],
+}
+let lists = 0
+async function newList(versions: object[][] = [], settings: object = {}): Promise<string> {
+  const key = `edges-${++lists}`
+  await t.make('POST /reference-data/types', { body: { type_key: key, ...type } })
+  await t.make('POST /reference-data/datasets', { body: { list_key: key, type_key: key, title: 'Edges', ...settings } })
+  for (const data of versions) await t.make(`POST /reference-data/datasets/${key}/versions`, { body: { data } })
+  return key
+}
+const activate = (list_key: string, version: number) =>
+  t.make(`POST /reference-data/datasets/${list_key}/activations`, { body: { version, reason: 'x' } })
+const call = async (at: string, options: object = {}) => w.call(at, { token: await t.token(), ...options })
+
+async function importInto(list_key: string, adapter_key: string, bytes: string | Buffer, more: object = {}) {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const { upload_id } = await t.make('POST /uploads?file_name=list', { payload: bytes as string, headers })
+  const job = await t.make('POST /reference-data/imports', { body: { list_key, upload_id, adapter_key, ...more } })
+  await t.ran(job)
+  return t.make(`GET ${(job.resource as string).replace('/api', '')}`)
+}
+
+describe('a key', () => {
+  test('is found in whichever normal form and with whatever white space it is asked for', async () => {
+    const list_key = await newList([[{ name: 'Côte d’Azur' }]])
+    await activate(list_key, 1)
+    for (const asked of ['Côte d’Azur', ' Co\u0302te d’Azur ']) {
+      const key = encodeURIComponent(asked)
+      const { entry } = await t.make(`GET /reference-data/resolve/${list_key}/entry?key=${key}`)
+      const { results } = await t.make('POST /reference-data/lookup', {
+        body: { lookups: [{ list_key, keys: [asked] }] },
+      })
+      const proof = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/proof?key=${key}`)
+      expect([entry, results[0].entries, proof.present, proof.key]).toEqual([
+        { name: 'Côte d’Azur' },
+        [{ key: asked, entry: { name: 'Côte d’Azur' } }],
+        true,
+        'Côte d’Azur',
+      ])
+    }
+  })
+})
+
+describe('an ETag', () => {
+  test('of a list moves with its versions and what is in force, and still guards a change', async () => {
+    const list_key = await newList([[{ name: 'Ada' }]])
+    const at = `/reference-data/datasets/${list_key}`
+    const tag = async () => (await call(`GET ${at}`)).headers['etag'] as string
+    const tags = [await tag()]
+    await activate(list_key, 1)
+    tags.push(await tag())
+    await t.make(`POST ${at}/versions`, { body: { data: [{ name: 'Bob' }] } })
+    tags.push(await tag())
+    expect(new Set(tags).size).toBe(3)
+    expect((await call(`GET ${at}`, { headers: { 'if-none-match': tags[1] } })).status).toBe(200)
+    expect((await call(`GET ${at}`, { headers: { 'if-none-match': tags[2] } })).status).toBe(304)
+    const change = (tag_sent: string) =>
+      call(`PATCH ${at}`, { headers: { 'if-match': tag_sent }, body: { title: 'Renamed' } })
+    expect((await change(tags[0] as string)).status).toBe(200)
+    expect((await change(tags[0] as string)).status).toBe(412)
+  })
+
+  test('of a version moves when it is withdrawn', async () => {
+    const at = `/reference-data/datasets/${await newList([[{ name: 'Ada' }]])}/versions/1`
+    const before = (await call(`GET ${at}`)).headers['etag'] as string
+    await t.make(`PATCH ${at}`, { body: { state: 'withdrawn', reason: 'x' } })
+    const after = await call(`GET ${at}`, { headers: { 'if-none-match': before } })
+    expect([after.status, after.json.state]).toEqual([200, 'withdrawn'])
+  })
+})
+
+describe('a rollback', () => {
+  test('that is sent twice does not put the version back that it took away', async () => {
+    const list_key = await newList([[{ name: 'Ada' }], [{ name: 'Bob' }]])
+    await activate(list_key, 1)
+    await activate(list_key, 2)
+    const back = (body: object) => call(`POST /reference-data/datasets/${list_key}/rollback`, { body })
+    expect((await back({ reason: 'wrong' })).json.activation.version).toBe(1)
+    const again = await back({ reason: 'wrong' })
+    expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
+    expect((await back({ reason: 'right after all', to_version: 2 })).json.activation.version).toBe(2)
+  })
+
+  test('of a shared list is refused as what it is', async () => {
+    const { list_key } = await SharedList.create(w, 'free', [{ country: 'DE', rating: 'low' }])
+    const refused = await call(`POST /reference-data/datasets/${list_key}/rollback`, { body: { reason: 'x' } })
+    expect([refused.status, refused.json.code]).toEqual([409, 'transition_not_allowed'])
+    expect(refused.json.detail).toContain('shared list')
+  })
+})
+
+describe('an import', () => {
+  test('rejects a character that cannot be stored, and can say so', async () => {
+    const list_key = await newList()
+    const done = await importInto(list_key, 'ndjson', '{"name":"a\\u0000b"}\n{"name":"c"}\n')
+    expect(done).toMatchObject({ state: 'rejected', rejects: [{ code: 'unstorable_text', count: 1 }] })
+    const { items } = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
+    expect(items).toMatchObject([{ pointer: '/name', excerpt: 'a\ufffdb', at: { line: 1 } }])
+  })
+
+  test('that is held back says what was read', async () => {
+    const list_key = await newList([], { guards: { min_entries: 5 } })
+    const bad = '{"name":"Ada"}\n{"name":5}\n'
+    const done = await importInto(list_key, 'ndjson', bad, { strict: false })
+    expect(done).toMatchObject({
+      state: 'blocked',
+      gates: [{ gate: 'guard' }],
+      counts: { rows: 2, accepted: 1, rejected: 1 },
+      rejects: [{ pointer: '/name', count: 1 }],
+    })
+    expect(await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)).toMatchObject({ total: 1 })
+  })
+
+  test('counts the rejects it has kept when the source breaks off later', async () => {
+    const rows = Array.from({ length: 1500 }, () => '{"name":5}\n').join('')
+    const done = await importInto(await newList(), 'ndjson', `${rows}{"name":"Ada`)
+    expect(done).toMatchObject({ state: 'failed', counts: null })
+    const { items, total } = await t.make(`GET /reference-data/imports/${done.import_id}/rejects?limit=200`)
+    expect(items).toHaveLength(200)
+    expect(total).toBeGreaterThanOrEqual(500)
+  })
+
+  test.each([
+    [
+      'a renamed column',
+      'Name,score\nAda,1\n',
+      'The column is not read, since no member of the type has this name: "Name".',
+    ],
+    ['another delimiter', 'name;score\nAda;1\n', 'Perhaps the delimiter is a semicolon.'],
+  ])('names the columns it does not read: %s', async (_name, content, said) => {
+    const { state, warnings } = await importInto(await newList(), 'csv', content)
+    expect([state, warnings]).toMatchObject(['rejected', [{ code: 'columns_unread' }]])
+    expect(warnings[0].message).toContain(said)
+  })
+
+  test('drops members of list items, and warns of what it was to drop and never met', async () => {
+    const list_key = await newList()
+    const entry = { name: 'Ada', score: 1, aliases: [{ name: 'A' }, { name: 'B' }] }
+    const order = { drop: ['/aliases/*/name', '/scroe'] }
+    const { warnings } = await importInto(list_key, 'ndjson', `${JSON.stringify(entry)}\n`, order)
+    expect(warnings).toMatchObject([{ code: 'personal_unmet', message: expect.stringContaining('/scroe') }])
+    const { data } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)
+    expect(data).toEqual([{ name: 'Ada', score: 1, aliases: [{}, {}] }])
+  })
+
+  test('of a workbook through an adapter for text says what the file is', async () => {
+    const list_key = await newList([[{ name: 'Ada' }]])
+    const { bytes } = await call(`GET /reference-data/datasets/${list_key}/versions/1/export?format=xlsx`)
+    const { problem } = await importInto(list_key, 'csv', bytes)
+    expect(problem.detail).toContain('Excel workbook')
+  })
+
+  test('with an option that is not known names it', async () => {
+    const body = {
+      list_key: await newList(),
+      upload_id: await t.newUpload(),
+      adapter_key: 'csv',
+      options: { delim: ';' },
+    }
+    const refused = await call('POST /reference-data/imports', { body })
+    expect([refused.status, refused.json.detail]).toEqual([
+      409,
+      expect.stringContaining('/delim is not a known member'),
+    ])
+  })
+})
+
+describe('an export', () => {
+  const entries = [
+    { name: 'Ada', score: null, grade: 'A', level: 'high', code: 'x', extra: { deep: [1, null] } },
+    { name: 'Bob', score: 1.5e-7, grade: '', code: 7 },
+    { name: 'Cyd', score: 0.1 + 0.2, level: 'low', code: '7' },
+  ]
+  test.each(['csv', 'xlsx'])(
+    'as %s keeps what is null, empty, undeclared, of several kinds or very small',
+    async (format) => {
+      const list_key = await newList([entries])
+      const at = `GET /reference-data/datasets/${list_key}/versions/1/export?format=${format}&formula_guard=false`
+      const { bytes, headers } = await call(at)
+      expect(headers['content-disposition']).toBe(`attachment; filename="${list_key}-1.${format}"`)
+      expect(await importInto(list_key, format, bytes)).toMatchObject({ state: 'published', warnings: [] })
+      const { data, content_changed } = await t.make(`GET /reference-data/datasets/${list_key}/versions/2`)
+      expect([data, content_changed]).toEqual([entries, false])
+    },
+  )
+
+  test('of a list too large to hold has the overlay laid over it', async () => {
+    const list = await SharedList.create(w, 'free', [{ country: 'AA', rating: 'low' }])
+    await list.retype({ note: { type: 'string', maxLength: 10_000 } })
+    const codes = Array.from({ length: 400 }, (_, n) => String.fromCharCode(65 + Math.floor(n / 20), 65 + (n % 20)))
+    await list.publish(codes.map((country): Rating => ({ country, rating: 'low', note: 'n'.repeat(3000) })))
+    const changes = [
+      { key: 'AB', op: 'merge', value: { rating: 'high' } },
+      { key: 'AC', op: 'remove' },
+      { key: 'AZ', op: 'put', value: { country: 'AZ', rating: 'high' } },
+      { key: 'ZZ', op: 'put', value: { country: 'ZZ', rating: 'high' } },
+    ]
+    await t.make(`PUT /reference-data/datasets/${list.list_key}/overlay`, { body: { entries: changes, reason: 'x' } })
+    const job = await t.make('POST /reference-data/exports', { body: { list_keys: [list.list_key] } })
+    await t.ran(job)
+    const path = (job.resource as string).replace('/api', '')
+    const { manifest } = await t.make(`GET ${path}`)
+    expect(manifest.lists).toMatchObject([{ overlay_version: 1, entry_count: 401 }])
+    const { bytes } = await call(`GET ${path}/content`)
+    const source = async function* () {
+      yield bytes
+    }
+    const archive = await openArchive(source(), 100_000_000)
+    const member = archive.members.find(({ name }) => name.endsWith('.ndjson'))
+    const pieces: Buffer[] = []
+    for await (const piece of member?.read() ?? []) pieces.push(piece)
+    await archive.close()
+    const written = Buffer.concat(pieces).toString().trimEnd().split('\n')
+    const countries = written.map((line) => (JSON.parse(line) as Rating).country)
+    expect(countries).toEqual([...codes.filter((code) => code !== 'AC'), 'AZ', 'ZZ'].toSorted())
+    expect(written.filter((line) => line.includes('"high"'))).toHaveLength(3)
+  })
+})
+
+describe('an overlay', () => {
+  const at = ({ list_key }: SharedList) => `/reference-data/datasets/${list_key}/overlay`
+  const view = async (list: SharedList) => {
+    const { overlay } = await t.make(`GET ${at(list)}`)
+    const [{ key, effective }] = overlay.entries
+    const { entry } = await t.make(`GET /reference-data/resolve/${list.list_key}/entry?key=${key}`)
+    return { effective, entry }
+  }
+
+  test('shows the shared entry where the policy no longer takes the change', async () => {
+    const list = await SharedList.create(w, 'add_only', [{ country: 'DE', rating: 'low' }])
+    const ours = { country: 'FR', rating: 'low' }
+    await t.make(`PUT ${at(list)}`, { body: { entries: [{ key: 'FR', op: 'put', value: ours }], reason: 'x' } })
+    expect(await view(list)).toEqual({ effective: ours, entry: ours })
+    const theirs: Rating = { country: 'FR', rating: 'high' }
+    await list.publish([{ country: 'DE', rating: 'low' }, theirs])
+    expect(await view(list)).toEqual({ effective: theirs, entry: theirs })
+  })
+
+  test('shows the shared entry while it is pinned to another version', async () => {
+    const de: Rating = { country: 'DE', rating: 'low' }
+    const list = await SharedList.create(w, 'free', [de])
+    const entries = [{ key: 'DE', op: 'merge', value: { rating: 'high' } }]
+    await t.make(`PUT ${at(list)}`, { body: { entries, mode: 'pinned', reason: 'x' } })
+    expect((await view(list)).effective).toEqual({ ...de, rating: 'high' })
+    await list.publish([de, { country: 'FR', rating: 'low' }])
+    expect(await view(list)).toEqual({ effective: de, entry: de })
+  })
+
+  test('on a list of one’s own is refused with what to do instead', async () => {
+    const list_key = await newList([[{ name: 'Ada' }]])
+    const body = { entries: [{ key: 'Ada', op: 'remove' }], reason: 'x' }
+    const refused = await call(`PUT /reference-data/datasets/${list_key}/overlay`, { body })
+    expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining('publish a version')])
+  })
+})
