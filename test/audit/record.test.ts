@@ -1,7 +1,9 @@
 /** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deferEvent } from '../../src/kernel/audit/queries.ts'
 import { sealTenant } from '../../src/kernel/audit/sealer.ts'
 import type { Route } from '../../src/kernel/route.ts'
+import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
 import { sealCompletely } from '../support/sealing.ts'
@@ -104,6 +106,28 @@ describe('one change, one event', () => {
     expect(person?.detail['before_hash']).not.toBe(person?.detail['after_hash'])
   })
 
+  test('none whose detail is not JSON', async () => {
+    const at = '2020-01-01T00:00:00.000000Z'
+    const record = (detail: string) =>
+      t.write(async (tx) => {
+        const event_id = uuidv7()
+        const facts = { operation: 'x', object_type: 'x', object_id: 'x', request_id: null, detail }
+        deferEvent(tx, { tenant_id: t.tenant_id, event_id, recorded_at: at, actor: 'user:x', ...facts }, 'unused')
+      })
+    for (const detail of ['', '{', "{'a':1}", '{"a":1}}']) await expect(record(detail), detail).rejects.toThrow()
+  })
+
+  test('nobody writes without saying who', async () => {
+    const write = (actor: string) =>
+      w.runtime.database.write({ tenant_id: t.tenant_id, actor }, (tx) =>
+        tx.run("delete from app.revoked_token where tenant_id = $1 and token_id = 'none'", [t.tenant_id]),
+      )
+    for (const actor of ['', 'user', 'user:', 'users:1', ' user:1', 'nobody:1', 'USER:1', 'x\nuser:1'])
+      await expect(write(actor), actor).rejects.toThrow()
+    for (const actor of ['user:1', 'key:1', 'job:1', 'operator:1', 'seed:1', 'user:\n', 'user::'])
+      await expect(write(actor), actor).resolves.toBe(0)
+  })
+
   test('nobody changes or removes one through the service', async () => {
     await expect(t.write((tx) => tx.run(`update app.audit_event set actor = 'user:other'`))).rejects.toThrow()
     await expect(t.write((tx) => tx.run('delete from app.audit_event'))).rejects.toThrow()
@@ -123,5 +147,29 @@ describe('one change, one event', () => {
     )
     expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
     for (let i = 1; i < rows.length; i++) expect(rows[i]?.prev_hash).toBe(rows[i - 1]?.hash)
+  })
+
+  test('a worker that finds another one at a tenant looks again: that one may not come to its end', async () => {
+    const sealer = w.runtime.createSealer()
+    const unsealed = () =>
+      t.write((tx) =>
+        tx.query(
+          `select from app.audit_event e where tenant_id = $1
+              and not exists (select from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id)`,
+          [t.tenant_id],
+        ),
+      )
+    const passed = async () => {
+      await sealer.pass()
+      return (await unsealed()).length
+    }
+    await expect.poll(passed).toBe(0)
+    await t.newUser()
+    await t.write(async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(hashtextextended('audit:' || $1, 0))", [t.tenant_id])
+      await sealer.pass()
+    })
+    expect(await unsealed()).toHaveLength(1)
+    await expect.poll(passed).toBe(0)
   })
 })

@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 import pg from 'pg'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyExport } from '../../src/kernel/audit/export-file.ts'
 import { recordEvent } from '../../src/kernel/audit/record.ts'
@@ -20,8 +21,10 @@ import { type World, world } from '../support/world.ts'
 let w: World
 let t: ExampleTenant
 let superuser: pg.Client
+const lines: Record<string, unknown>[] = []
 beforeAll(async () => {
-  w = await world()
+  const log = pino({ level: 'error' }, { write: (text: string) => void lines.push(JSON.parse(text)) })
+  w = await world({ log })
   t = await ExampleTenant.create(w)
   for (let i = 0; i < 12; i++) await t.newUser()
   superuser = new pg.Client(w.clone.postgres)
@@ -68,6 +71,29 @@ describe('verification', () => {
     expect(report.faults.some(({ seq, event_id }) => seq !== null || event_id !== null)).toBe(true)
     await undo()
     expect((await verify()).intact, `${kind} was undone`).toBe(true)
+  })
+
+  test('a broken record alarms the operator too, who is told tenant and place; an intact one does not', async () => {
+    const alarms = async () => (await w.runtime.metrics.alarms.get()).values.at(-1)
+    await sealAll()
+    const before = (await alarms())?.value ?? Number.NaN
+    lines.length = 0
+    const undo = await tamper(superuser, t.tenant_id, 'edit an actor', 5)
+    const { job, resource } = await runJob('POST /audit/verify')
+    await undo()
+    expect(await alarms()).toEqual({ labels: { reason: 'audit_broken' }, value: before + 1 })
+    expect(lines.filter(({ msg }) => msg === 'the audit record is broken')).toEqual([
+      expect.objectContaining({
+        msg: 'the audit record is broken',
+        level: 50,
+        tenant_id: t.tenant_id,
+        run_id: job.resource.split('/').at(-1),
+        faults_total: resource.report.faults_total,
+        first: expect.objectContaining({ seq: 5, fault: 'event_not_authentic' }),
+      }),
+    ])
+    expect((await verify()).intact).toBe(true)
+    expect((await alarms())?.value).toBe(before + 1)
   })
 
   test('a sealer started later chains what an earlier one missed', async () => {

@@ -1,4 +1,5 @@
 /** The chain in memory: what fits is intact, and every tampering is found where it happened. */
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createKeyring } from '../seal.ts'
@@ -10,6 +11,7 @@ import {
   type EarlierKey,
   eventHash,
   GENESIS,
+  hmacSha256,
   linkHash,
   successionFits,
 } from './chain.ts'
@@ -70,6 +72,37 @@ function verify(stored: Stored, head: ReturnType<typeof headOf> | undefined) {
   walk.head(tenant_id, head)
   return walk.finish(0)
 }
+
+describe('the code of an event', () => {
+  const expected = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest('hex')
+
+  test('is that of RFC 4231', () => {
+    expect(hmacSha256(Buffer.from('Jefe'))('what do ya want for nothing?')).toBe(
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    )
+  })
+
+  test('is what Node makes of any key and text, also one after the other, and of a text that needs more room', () => {
+    const bytes = fc.uint8Array({ minLength: 0, maxLength: 64 })
+    fc.assert(
+      fc.property(bytes, fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { maxLength: 5 }), (key, texts) => {
+        const code = hmacSha256(Buffer.from(key))
+        for (const text of [...texts, '\ud800', 'ä'.repeat(3000), ...texts])
+          expect(code(text)).toBe(expected(Buffer.from(key), text))
+      }),
+      { numRuns: 300, seed: 20_262 },
+    )
+  })
+
+  test('a key that would have to be hashed first is refused', () => {
+    expect(() => hmacSha256(Buffer.alloc(65))).toThrow(TypeError)
+  })
+
+  test('is the code that is stored already', () => {
+    const event = { ...makeEvent(1), event_id: '01900000-0000-7000-8000-000000000001' }
+    expect(keys.eventMac(event)).toBe('6f703abaea8b1e324da6ee47abbd9e4fff1f8a250e088f60aaa1916a8931943f')
+  })
+})
 
 describe('the chain', () => {
   test('an untouched one is intact, and its unsealed tail is counted', () => {

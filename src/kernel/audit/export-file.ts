@@ -36,7 +36,12 @@ export interface FileVerification extends Verification {
   readonly key_id: string
   readonly first_seq: number
   readonly last_seq: number
+  /** When the end was signed. A file that was cut back to an earlier checkpoint is as old as that one. */
+  readonly signed_at: string
 }
+
+/** A checkpoint that the examiner has kept outside: the record must still lead through it. */
+export type KeptCheckpoint = Pick<Checkpoint, 'tenant_id' | 'seq' | 'hash'>
 
 export class ExportUnreadable extends Error {
   override readonly name = 'ExportUnreadable'
@@ -66,11 +71,32 @@ function createTrust({ public_key, earlier_keys = [] }: Manifest, trusted_key = 
   }
 }
 
+function* contradictionsOf(kept: readonly KeptCheckpoint[], manifest: Manifest, hashes: Map<number, string>) {
+  for (const { tenant_id, seq, hash } of kept) {
+    const place = { seq, event_id: null }
+    if (tenant_id !== manifest.tenant_id) {
+      yield {
+        ...place,
+        fault: 'checkpoint_contradicted',
+        detail: 'the kept checkpoint speaks of another tenant',
+      } as const
+    } else if (seq > manifest.last_seq) {
+      yield { ...place, fault: 'chain_truncated', detail: `a kept checkpoint states that link ${seq} existed` } as const
+    } else if (seq >= manifest.first_seq && hashes.get(seq) !== hash) {
+      yield { ...place, fault: 'checkpoint_contradicted', detail: 'the kept checkpoint has another hash here' } as const
+    }
+  }
+}
+
 /**
  * `trusted_key` is the public key the examiner already holds; without it the file's own key is used, which proves that the
- * file is consistent but not who signed it.
+ * file is consistent but not who signed it. `kept` shows what that key alone cannot: a record that was put back.
  */
-export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: string): Promise<FileVerification> {
+export async function verifyExport(
+  lines: AsyncIterable<string>,
+  trusted_key?: string,
+  kept: readonly KeptCheckpoint[] = [],
+): Promise<FileVerification> {
   let manifest: Manifest | undefined
   let walk: ChainWalk | undefined
   let end: Checkpoint | undefined
@@ -103,7 +129,7 @@ export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: s
   if (!manifest) throw new ExportUnreadable('The file is empty.')
   if (!end) throw new ExportUnreadable('The signed end is missing: the file was cut short.')
   const signed = createTrust(manifest, trusted_key)
-  const faults = [...(walk?.finish(0).faults ?? [])]
+  const faults = [...(walk?.finish(0).faults ?? []), ...contradictionsOf(kept, manifest, hashes)]
   for (const checkpoint of [...later, end]) {
     if (!(checkpoint === end ? signed.asEnd(checkpoint) : signed.onTheWay(checkpoint))) {
       faults.push({
@@ -142,5 +168,6 @@ export async function verifyExport(lines: AsyncIterable<string>, trusted_key?: s
     key_id: manifest.key_id,
     first_seq: manifest.first_seq,
     last_seq: manifest.last_seq,
+    signed_at: end.created_at,
   }
 }

@@ -35,13 +35,20 @@ export const findSnapshot = async (tx: Tx): Promise<{ horizon: number; next_txid
        from pg_current_snapshot() s`,
   )) ?? { horizon: 0, next_txid: 0 }
 
+/**
+ * Tenant by tenant, along the index that sealing reads: some three microseconds for each, twice a second. An index of all
+ * tenants' transactions would save them, and cost as much for every event, at the one page where all of them end. The order
+ * keeps the planner from looking for the newest events at the beginning of the table.
+ */
+const eventsSince = (limit: string): string => `app.tenant t cross join lateral (
+       select from app.audit_event e where e.tenant_id = t.tenant_id and e.txid >= $1 order by e.txid ${limit}) event`
+
 export const countEventsSince = async (tx: Tx, since_txid: number): Promise<number> =>
-  (await tx.find<{ events: number }>('select count(*) as events from app.audit_event where txid >= $1', [since_txid]))
-    ?.events ?? 0
+  (await tx.find<{ events: number }>(`select count(*) as events from ${eventsSince('')}`, [since_txid]))?.events ?? 0
 
 /** Tenants with events since a horizon. */
 export const listTenantsWithEvents = (tx: Tx, since_txid: number) =>
-  tx.query<{ tenant_id: string }>('select distinct tenant_id from app.audit_event where txid >= $1', [since_txid])
+  tx.query<{ tenant_id: string }>(`select t.tenant_id from ${eventsSince('limit 1')}`, [since_txid])
 
 /** Every tenant that has any event, by skipping through the index. */
 export const listAllTenantsWithEvents = (tx: Tx) =>

@@ -33,9 +33,9 @@ const NOTHING_YET = { seq: 0, hash: GENESIS, last_txid: 0, last_event_id: SYSTEM
 
 export const nowText = (): string => `${new Date().toISOString().slice(0, -1)}000Z`
 
-/** Seals one batch of one tenant. Returns how many events it chained; BATCH means there may be more. */
-export async function sealTenant(tx: Tx, keys: AuditKeys): Promise<number> {
-  if (!(await tryLockSealing(tx))) return 0
+/** Seals one batch of one tenant. Returns how many events it chained, BATCH where there may be more, null where another worker is at it. */
+export async function sealTenant(tx: Tx, keys: AuditKeys): Promise<number | null> {
+  if (!(await tryLockSealing(tx))) return null
   const head = (await findHead(tx)) ?? NOTHING_YET
   // Read before the events: what is below it is final, and the next statement sees all of it.
   const horizon = await findHorizon(tx)
@@ -122,10 +122,12 @@ export class AuditSealer {
     let complete = true
     for (const { tenant_id } of tenants) {
       try {
-        while (
-          (await this.#transactions.write({ tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, this.#keys))) ===
-          BATCH
-        );
+        const seal = () =>
+          this.#transactions.write({ tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, this.#keys))
+        let sealed = await seal()
+        while (sealed === BATCH) sealed = await seal()
+        // Whoever is at it may not get to its end: this process looks again until it has seen for itself.
+        if (sealed === null) complete = false
       } catch (error) {
         complete = false
         this.#log.warn({ err: error, tenant_id }, 'a tenant could not be sealed')
