@@ -154,15 +154,27 @@ describe('Kubernetes', () => {
     )
     expect(probes.length).toBeGreaterThanOrEqual(5)
     for (const { container, kind, at, number } of probes) {
-      if (number === defaults.metrics_port) expect(at, container).toBe('/metrics')
+      // Alive is asked where no flood of callers stands in line; ready, where they are served.
+      if (kind !== 'readinessProbe') expect([number, at], container).toEqual([defaults.metrics_port, '/health'])
       else {
         expect(number).toBe(defaults.port)
         expect(addresses).toContain(`GET ${at}`)
-        expect(at).toBe(kind === 'readinessProbe' ? '/api/health/ready' : '/api/health')
+        expect(at).toBe('/api/health/ready')
       }
     }
     for (const pod of pods.filter(({ metadata }) => metadata.annotations)) {
       expect(pod.metadata.annotations['prometheus.io/port']).toBe(String(defaults.metrics_port))
+    }
+  })
+
+  test('a process that reads files of tenants has a place for what does not fit into its memory', () => {
+    for (const { metadata, spec } of ofKind('Deployment')) {
+      const { containers, volumes } = spec.template.spec
+      for (const { volumeMounts } of containers) {
+        const mount = volumeMounts.find(({ mountPath }: Manifest) => mountPath === '/tmp')
+        const volume = volumes.find(({ name }: Manifest) => name === mount?.name)
+        expect(volume?.emptyDir, metadata.name).toEqual({ sizeLimit: '1Gi' })
+      }
     }
   })
 
@@ -273,11 +285,10 @@ describe('the image', () => {
   test('its health check tells a server that answers from one that does not', async () => {
     const [, words] = /^HEALTHCHECK .*\\\n\s+CMD (\[.+\])$/m.exec(final) ?? []
     const [command, ...args] = JSON.parse(words as string) as string[]
-    expect(addresses).toContain(`GET ${/\$\{process\.env\.PORT \|\| 8000\}([^`]+)`/.exec(args[1] as string)?.[1]}`)
-    const check = (port: number) => exitOf(command as string, args, { PORT: String(port) })
+    const check = (port: number) => exitOf(command as string, args, { PROBITY_METRICS_PORT: String(port) })
     let status = 200
     const server = http.createServer((request, response) => {
-      response.writeHead(request.url === '/api/health' ? status : 404).end()
+      response.writeHead(request.url === '/health' ? status : 404).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -353,6 +364,9 @@ describe('metrics', () => {
       expect(labels.severity).toMatch(/^(critical|warning|info)$/)
       expect(annotations.summary).toBeTruthy()
     }
+    // Names that other programs give to their metrics too: theirs must not alert here.
+    const shared = /(?<!,)\b(?:up|(?:http|nodejs|process)_\w+)\b(?!\{job=~"\.\*probity\.\*"[,}])/
+    for (const { alert, expr } of rules) expect(shared.exec(expr)?.[0], alert).toBeUndefined()
     const told = [...read('docs/operations.md').matchAll(/^\| (Probity\w+) \|/gm)].map(([, name]) => name)
     expect(told).toEqual(rules.map(({ alert }: Manifest) => alert))
   })

@@ -1,6 +1,6 @@
 /** What waits is told to whoever scrapes a process that works: the queue, and the part of the audit record not chained yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serveMetrics } from '../src/kernel/metrics.ts'
+import { Metrics, serveMetrics } from '../src/kernel/metrics.ts'
 import { HOUSEKEEPING } from '../src/modules/tenant/index.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
 import { sealCompletely } from './support/sealing.ts'
@@ -14,18 +14,23 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-/** Samples by name and labels, as a scraper reads them. */
-async function scrape(): Promise<Record<string, number>> {
+async function ask(path: string, options: RequestInit = {}): Promise<{ status: number; text: string }> {
   const server = await serveMetrics(w.runtime.metrics, 0, '127.0.0.1')
   try {
     const { port } = server.address() as { port: number }
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    const samples = text.split('\n').filter((line) => /^probity_(queue|audit)_/.test(line))
-    return Object.fromEntries(samples.map((line) => line.split(' ')).map(([name, value]) => [name, Number(value)]))
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, options)
+    return { status: response.status, text: await response.text() }
   } finally {
     server.close()
     server.closeAllConnections()
   }
+}
+
+/** Samples by name and labels, as a scraper reads them. */
+async function scrape(): Promise<Record<string, number>> {
+  const { text } = await ask('/metrics')
+  const samples = text.split('\n').filter((line) => /^probity_(queue|audit)_/.test(line))
+  return Object.fromEntries(samples.map((line) => line.split(' ')).map(([name, value]) => [name, Number(value)]))
 }
 const enqueue = (due_in: string) =>
   tenant.write(async (tx) => {
@@ -37,6 +42,21 @@ const enqueue = (due_in: string) =>
     ])
     return job_id
   })
+
+test('alarms are there before there is one: what first shows itself at 1 has not increased', async () => {
+  const { values } = await new Metrics().alarms.get()
+  expect(values.map(({ labels, value }) => [labels.reason, value])).toEqual([
+    ['policy_violation', 0],
+    ['internal_error', 0],
+    ['audit_broken', 0],
+  ])
+})
+
+test('whoever asks whether the process is alive is answered there too, and nothing else is', async () => {
+  expect(await ask('/health')).toEqual({ status: 200, text: 'alive\n' })
+  expect(await ask('/api/health')).toEqual({ status: 404, text: 'GET /metrics or GET /health\n' })
+  expect((await ask('/metrics', { method: 'POST' })).status).toBe(404)
+})
 
 test('a process that does no work says nothing of it, rather than zero', async () => {
   expect(await scrape()).toEqual({})

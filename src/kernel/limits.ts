@@ -17,6 +17,16 @@ export const defaultLimits: Readonly<Record<Bucket | 'anonymous', Limit>> = {
   heavy: { per_second: 1000, burst: 1000 },
 }
 
+/** So many refusals of a tenant in a second go the whole way, through router and log; the rest is refused at the door. */
+const FLOOD: Limit = { per_second: 100, burst: 100 }
+const FLOOD_MS = 1000
+const floodKey = (tenantId: string): string => `f:${tenantId}`
+
+export interface Refusal {
+  readonly retry_after_s: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface BucketState {
   readonly bucket: string
   readonly limit: number
@@ -27,6 +37,7 @@ export interface BucketState {
 export class Limits {
   readonly #buckets = new TokenBuckets()
   readonly #inFlight = new InFlight()
+  #flooded_until_ms = Number.NEGATIVE_INFINITY
 
   limitOf(standing: Standing, bucket: Bucket): Limit {
     return standing.limits.get(bucket) ?? defaultLimits[bucket]
@@ -45,11 +56,31 @@ export class Limits {
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
   takePrincipal(tenantId: string, principal: string, standing: Standing): Record<string, string> {
     const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
-    const all = this.#buckets.take(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
+    // What its own limit refuses must not use up the tenant's: one runaway key would lock everybody else out.
+    const shared = [`t:${tenantId}`, this.limitOf(standing, 'tenant')] as const
+    const all = own.allowed ? this.#buckets.take(...shared) : this.#buckets.peek(...shared)
     const headers = rateLimitHeaders([named('principal', own), named('tenant', all)])
-    const refused = own.allowed ? all : own
-    if (!own.allowed || !all.allowed) refuse('rate_limited', { retry_after_s: refused.retry_after_s, headers })
-    return headers
+    if (own.allowed && all.allowed) return headers
+    if (!this.#buckets.take(floodKey(tenantId), FLOOD).allowed) this.#flooded_until_ms = performance.now() + FLOOD_MS
+    refuse('rate_limited', { retry_after_s: (own.allowed ? all : own).retry_after_s, headers })
+  }
+
+  /** Whether anybody floods this process with requests beyond a limit: asked for every request, so it costs nothing. */
+  isFlooded(): boolean {
+    return performance.now() < this.#flooded_until_ms
+  }
+
+  /**
+   * What a caller beyond its limit is told when its tenant has had so many refusals lately that this one need not be looked
+   * at any closer. Takes nothing from any bucket.
+   */
+  floodOf(tenantId: string, principal: string, standing: Standing): Refusal | undefined {
+    if (this.#buckets.peek(floodKey(tenantId), FLOOD).allowed) return undefined
+    const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
+    const all = this.#buckets.peek(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
+    if (own.allowed && all.allowed) return undefined
+    const headers = rateLimitHeaders([named('principal', own), named('tenant', all)])
+    return { retry_after_s: (own.allowed ? all : own).retry_after_s, headers }
   }
 
   enter(tenantId: string, standing: Standing): void {

@@ -1,4 +1,4 @@
-/** Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label. Served on a port of their own. */
+/** Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label; served on a port of their own, where liveness answers too. */
 import http from 'node:http'
 import prom from 'prom-client'
 
@@ -13,6 +13,9 @@ export interface Reading<Name extends string = string> {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
 }
+
+export const alarmReasons = ['policy_violation', 'internal_error', 'audit_broken'] as const
+export type AlarmReason = (typeof alarmReasons)[number]
 
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -84,13 +87,15 @@ export class Metrics {
   })
   readonly alarms = new prom.Counter({
     name: 'probity_alarms_total',
-    help: 'Events that are always a bug or an attack, by reason: policy_violation, internal_error.',
+    help: `Events that are always a bug or an attack, by reason: ${alarmReasons.join(', ')}.`,
     labelNames: ['reason'],
     registers: [this.registry],
   })
 
   constructor() {
     prom.collectDefaultMetrics({ register: this.registry })
+    // A counter that first shows itself at 1 has not increased, to Prometheus: the first alarm would alert nobody.
+    for (const reason of alarmReasons) this.alarms.inc({ reason }, 0)
     this.registry.registerMetric(this.#requests as unknown as prom.Metric)
   }
 
@@ -137,13 +142,20 @@ export class Metrics {
   }
 }
 
+const PLAIN = { 'content-type': 'text/plain' }
+
+/**
+ * On a port of its own, so that a flood of connections at the API's does not stand in line before whoever asks whether the
+ * process is alive: Node takes one waiting connection of each port in each turn of its loop.
+ */
 export function serveMetrics(metrics: Metrics, port: number, host: string): Promise<http.Server> {
-  const server = http.createServer(async (request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('GET /metrics\n')
-      return
+  const server = http.createServer(async ({ method, url }, response) => {
+    if (method === 'GET' && url === '/health') response.writeHead(200, PLAIN).end('alive\n')
+    else if (method !== 'GET' || url !== '/metrics') {
+      response.writeHead(404, PLAIN).end('GET /metrics or GET /health\n')
+    } else {
+      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics())
     }
-    response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics())
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)

@@ -78,6 +78,13 @@ describe('a principal', () => {
     expect((await me(await w.token({ tenant_id, principal }))).status).toBe(429)
   })
 
+  test('uses up nothing of the tenant while it is refused: one runaway key locks nobody else out', async () => {
+    const { token, tenant_id } = await tenantWith({ principal: [1, 3], tenant: [1, 10] })
+    for (let n = 0; n < 50; n++) await me(token)
+    const other = await me(await w.token({ tenant_id }))
+    expect([other.status, other.headers['ratelimit']]).toEqual([200, expect.stringContaining('"tenant";r=6;')])
+  })
+
   test('waits longer when its bucket fills slowly', async () => {
     const { token } = await tenantWith({ principal: [1, 100] })
     for (let n = 0; n < 100; n++) await me(token)

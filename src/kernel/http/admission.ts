@@ -5,7 +5,7 @@
 import type { Role } from '../auth/roles.ts'
 import type { Standing, Standings } from '../auth/standing.ts'
 import type { KnownToken, TokenVerifier, VerifiedToken } from '../auth/token-verifier.ts'
-import type { Limits } from '../limits.ts'
+import type { Limits, Refusal } from '../limits.ts'
 import { fail, Problem } from '../problem.ts'
 import type { Actor, Route } from '../route.ts'
 
@@ -24,7 +24,14 @@ export interface AdmissionDeps {
 
 const SCHEME = /^Bearer +([^\s]+)$/i
 
-export function createAdmission({ verifier, standings, limits, onFirstSight }: AdmissionDeps) {
+export interface Admissions {
+  /** At once when token and standing are known, as for almost every request: waiting for nothing costs something too. */
+  admit(header: string | undefined, connection: object, address: string): Admission | Promise<Admission>
+  /** What a caller is told who floods a limit, where it is known whose token this is; see `Limits.floodOf`. */
+  floodOf(header: string | undefined, connection: object): Refusal | undefined
+}
+
+export function createAdmissions({ verifier, standings, limits, onFirstSight }: AdmissionDeps): Admissions {
   const refuse = (address: string, problem: Problem): never => {
     limits.takeAnonymous(address)
     throw problem
@@ -58,9 +65,7 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
   const welcome = (token: VerifiedToken, standing: Standing | undefined, address: string): Admission => {
     if (!standing) return refuse(address, new Problem('token_invalid'))
     if (standing.state === 'suspended') return refuse(address, new Problem('tenant_suspended'))
-    if (standing.denied.has(`token:${token.token_id}`) || standing.denied.has(token.principal)) {
-      return refuse(address, new Problem('token_revoked'))
-    }
+    if (isDenied(token, standing)) return refuse(address, new Problem('token_revoked'))
     const actor: Actor = {
       principal: token.principal,
       tenant_id: token.tenant_id,
@@ -82,19 +87,27 @@ export function createAdmission({ verifier, standings, limits, onFirstSight }: A
     return admission
   }
 
-  /** At once when token and standing are known, as for almost every request: waiting for nothing costs something too. */
-  return function admit(
-    header: string | undefined,
-    connection: object,
-    address: string,
-  ): Admission | Promise<Admission> {
-    const token = recall(header ?? '', connection)
-    if (!token) return meet(header ?? '', address)
-    const standing = standings.get(token.tenant_id)
-    if (standing instanceof Promise) return standing.then((loaded) => welcome(token, loaded, address))
-    return welcome(token, standing, address)
+  return {
+    admit: (header, connection, address) => {
+      const token = recall(header ?? '', connection)
+      if (!token) return meet(header ?? '', address)
+      const standing = standings.get(token.tenant_id)
+      if (standing instanceof Promise) return standing.then((loaded) => welcome(token, loaded, address))
+      return welcome(token, standing, address)
+    },
+    floodOf: (header, connection) => {
+      if (!limits.isFlooded()) return undefined
+      const token = recall(header ?? '', connection)
+      const standing = token && standings.get(token.tenant_id)
+      if (!token || !standing || standing instanceof Promise) return undefined
+      if (standing.state === 'suspended' || isDenied(token, standing)) return undefined
+      return limits.floodOf(token.tenant_id, token.principal, standing)
+    },
   }
 }
+
+const isDenied = ({ token_id, principal }: VerifiedToken, { denied }: Standing): boolean =>
+  denied.has(`token:${token_id}`) || denied.has(principal)
 
 /** 403, naming the roles that would do. */
 export function expectRole(route: Route, actor: Actor): void {

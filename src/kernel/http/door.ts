@@ -1,16 +1,18 @@
 /**
- * Refuses requests before the router sees them while the database is so far behind that they would wait in vain. It costs a
- * fraction of an ordinary refusal, so that under three times the load there is still time for what can be answered.
+ * Refuses requests before the router sees them, for a fraction of what an ordinary refusal costs: everybody while the
+ * database is so far behind that they would wait in vain, and callers who go on far beyond their limit.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Refusal } from '../limits.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { Problem, problemBody } from '../problem.ts'
+import { Problem, type ProblemCode, problemBody } from '../problem.ts'
 import { readRequestId, securityHeaders } from './envelope.ts'
 import { problemHeaders } from './problem-reply.ts'
 
-export interface Shedding {
+export interface Door {
   readonly isFull: () => boolean
+  readonly floodOf: (request: IncomingMessage) => Refusal | undefined
   readonly log: Pick<Log, 'warn'>
   readonly metrics: Pick<Metrics, 'request'>
 }
@@ -20,37 +22,61 @@ const PROBES = '/api/health'
 /** Stands where the id of the request will. */
 const ID = '00000000-0000-0000-0000-000000000000'
 
-const problem = new Problem('overloaded')
-const headers = Object.entries({ ...securityHeaders, ...problemHeaders(problem) }).flat()
-const pieces = JSON.stringify(problemBody(problem, ID)).split(ID)
+/** The answer to a problem, but for what differs from one request to the next. */
+function prepare(code: ProblemCode, why: string) {
+  const problem = new Problem(code)
+  const { 'retry-after': advice, ...rest } = problemHeaders(problem)
+  return {
+    status: problem.status,
+    advice: advice as string,
+    headers: Object.entries({ ...securityHeaders, ...rest }).flat(),
+    pieces: JSON.stringify(problemBody(problem, ID)).split(ID),
+    why,
+  }
+}
+const behind = prepare('overloaded', 'requests are refused unseen: the database is behind')
+const flood = prepare('rate_limited', 'requests are refused unseen: a tenant goes on far beyond its limit')
 
 /** To be called once the server has its listener for requests: that one is asked when there is room. */
-export function shedLoad(server: Server, { isFull, log, metrics }: Shedding): void {
+export function guardDoor(server: Server, { isFull, floodOf, log, metrics }: Door): void {
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
-  let refused = 0
-  let told_ms = Number.NEGATIVE_INFINITY
+  const told = new Map([behind, flood].map((kind) => [kind, { refused: 0, told_ms: Number.NEGATIVE_INFINITY }]))
 
-  const tell = (): void => {
-    refused++
-    if (performance.now() - told_ms < TOLD_EVERY_MS) return
-    told_ms = performance.now()
-    log.warn({ refused }, 'requests are refused unseen: the database is behind')
-    refused = 0
+  const tell = (kind: typeof behind): void => {
+    const state = told.get(kind) as { refused: number; told_ms: number }
+    state.refused++
+    const now_ms = performance.now()
+    if (now_ms - state.told_ms < TOLD_EVERY_MS) return
+    log.warn({ refused: state.refused }, kind.why)
+    state.refused = 0
+    state.told_ms = now_ms
+  }
+
+  const refuse = (request: IncomingMessage, response: ServerResponse, kind: typeof behind, refusal?: Refusal): void => {
+    const request_id = readRequestId(request.headers['x-request-id'])
+    const body = kind.pieces.join(request_id)
+    const advice = refusal ? String(Math.max(1, refusal.retry_after_s)) : kind.advice
+    const headers = [...kind.headers, 'retry-after', advice, 'x-request-id', request_id]
+    for (const name in refusal?.headers) headers.push(name, refusal.headers[name] as string)
+    headers.push('content-length', String(body.length))
+    response.writeHead(kind.status, headers)
+    response.end(body)
+    metrics.request(request.method as string, 'unmatched', kind.status, 0)
+    tell(kind)
   }
 
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!isFull() || !isSheddable(request)) return handle(request, response)
-    const request_id = readRequestId(request.headers['x-request-id'])
-    const body = pieces.join(request_id)
-    response.writeHead(problem.status, [...headers, 'x-request-id', request_id, 'content-length', String(body.length)])
-    response.end(body)
-    metrics.request(request.method as string, 'unmatched', problem.status, 0)
-    tell()
+    if (isRefusable(request)) {
+      if (isFull()) return refuse(request, response, behind)
+      const refusal = floodOf(request)
+      if (refusal) return refuse(request, response, flood, refusal)
+    }
+    handle(request, response)
   })
 }
 
 /** Probes ask whether the process lives, pages need no database, and a browser elsewhere must be allowed to read the answer. */
-function isSheddable({ url = '', headers: { origin } }: IncomingMessage): boolean {
+function isRefusable({ url = '', headers: { origin } }: IncomingMessage): boolean {
   return url.startsWith('/api/') && !url.startsWith(PROBES) && origin === undefined
 }

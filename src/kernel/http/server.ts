@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { alarmReasonOf } from '../alarm.ts'
 import { pointerTo, readJson } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
 import { logRequest } from '../log.ts'
@@ -14,13 +15,13 @@ import { fail, Problem, type ProblemError, problemBody } from '../problem.ts'
 import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
-import { type Admission, type AdmissionDeps, createAdmission, expectAcceptable, expectRole } from './admission.ts'
+import { type Admission, type AdmissionDeps, createAdmissions, expectAcceptable, expectRole } from './admission.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
-import { answerRawSocket, type Cors, createBaseHeaders, hasTwoHosts, readRequestId, traceOut } from './envelope.ts'
+import { guardDoor } from './door.ts'
+import { type Cors, createBaseHeaders, createRawAnswer, expectHeaders, readRequestId, traceOut } from './envelope.ts'
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
-import { shedLoad } from './shedding.ts'
 import { failValidation, faultsOf, isFreeAt, unstorableIn } from './validation.ts'
 
 export interface ServerOptions {
@@ -45,6 +46,9 @@ interface Visit {
   route: Route | undefined
   code: string | undefined
   started_ms: number
+  /** Its address, read at once: once the connection has ended nobody knows it any more. */
+  client: string
+  trace_id: string | undefined
   tenant_id: string | undefined
   principal: string | undefined
   input: Admission | undefined
@@ -76,12 +80,13 @@ export interface HttpServer {
 
 export async function createServer(options: ServerOptions): Promise<HttpServer> {
   const { kernel, metrics, strict } = options
-  const admit = createAdmission(options.admission)
+  const { admit, floodOf } = createAdmissions(options.admission)
   const { dispatch, dispatchPublic } = createDispatch({
     kernel,
     idempotency_key: kernel.keyring.derive('idempotency-fingerprint'),
     strict_replies: strict,
   })
+  const answerRaw = createRawAnswer(kernel.log)
   const baseHeaders = createBaseHeaders(options.cors)
   const mounted: Mounted[] = []
   const running = new Set<LateAbort>()
@@ -101,7 +106,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     // Node would refuse a missing Host with an empty answer, and look for slow requests only every 30 s.
     http: { requireHostHeader: false, connectionsCheckingInterval: 1000 },
     genReqId: (raw) => readRequestId(raw.headers['x-request-id']),
-    clientErrorHandler: (error, socket) => answerRawSocket(error as NodeJS.ErrnoException, socket),
+    clientErrorHandler: answerRaw,
     frameworkErrors: (error, request, reply) => {
       begin(request as FastifyRequest, reply as unknown as FastifyReply)
       void sendProblem(request as FastifyRequest, reply as unknown as FastifyReply, error)
@@ -111,7 +116,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   app.server.headersTimeout = 10_000
   // An expectation we do not know may be ignored; Node's own answer would be a 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.server.on('connect', (_request, socket) => answerRawSocket({ code: 'METHOD' } as NodeJS.ErrnoException, socket))
+  app.server.on('connect', (_request, socket) => answerRaw({ code: 'METHOD' }, socket))
 
   /** Asked for with the answer and not before: a process may be told to leave while a request is being worked on. */
   const farewell = (): Record<string, string> => (draining ? { connection: 'close' } : {})
@@ -124,8 +129,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       problem = new Problem('internal')
     }
     if (problem.code === 'internal') {
-      metrics.alarms.inc({ reason: isPolicyViolation(error) ? 'policy_violation' : 'internal_error' })
-      kernel.log.error({ err: error, request_id: request.id, operation: visit?.route?.id }, 'internal error')
+      const facts = { err: error, request_id: request.id, operation: visit?.route?.id }
+      kernel.alarm(alarmReasonOf(error), facts, 'internal error')
     }
     if (visit) visit.code = problem.code
     return reply
@@ -140,10 +145,13 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   app.setNotFoundHandler((request, reply) => (fallback(request, reply) ? reply : fail('not_found')))
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
+    const trace = traceOut(request.headers.traceparent)
     const visit: Visit = {
       route: undefined,
       code: undefined,
       started_ms: performance.now(),
+      client: request.ip,
+      trace_id: trace?.trace_id,
       tenant_id: undefined,
       principal: undefined,
       input: undefined,
@@ -154,8 +162,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     running.add(visit.abort)
     baseHeaders(request.headers.origin, reply)
     reply.header('x-request-id', request.id)
-    const trace = traceOut(request.headers.traceparent)
-    if (trace) reply.header('traceparent', trace)
+    if (trace) reply.header('traceparent', trace.traceparent)
     reply.raw.once('close', () => observe(request, reply, visit))
   }
 
@@ -164,10 +171,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   })
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      fail('malformed_request', 'HTTP/1.1 needs a Host header.')
-    }
-    if (hasTwoHosts(request.raw.rawHeaders)) fail('malformed_request', 'Send one Host header.')
+    expectHeaders(request.raw)
     const path = (request.url.split('?', 1)[0] as string) || '/'
     if (request.is404 && options.cors.preflight(request, reply)) return
     guardMethod(request.method, path, !request.is404)
@@ -193,7 +197,6 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         status,
       })
     }
-    const { traceparent } = request.headers
     logRequest(kernel.log, {
       request_id: request.id,
       method: request.method,
@@ -204,7 +207,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       status,
       code: visit.code,
       duration_ms: Math.round(duration_ms * 100) / 100,
-      trace_id: typeof traceparent === 'string' ? traceparent.slice(3, 35) : undefined,
+      trace_id: visit.trace_id,
+      client: visit.client,
     })
   }
 
@@ -212,7 +216,12 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   for (const route of kernel.routes) for (const url of urlsOf(route)) mount(route, url)
   if (options.assets) fallback = await options.assets(app)
   await app.ready()
-  shedLoad(app.server, { isFull: () => !draining && options.isFull(), log: kernel.log, metrics })
+  guardDoor(app.server, {
+    isFull: () => !draining && options.isFull(),
+    floodOf: ({ headers, socket }) => (draining ? undefined : floodOf(headers.authorization, socket)),
+    log: kernel.log,
+    metrics,
+  })
   const guardMethod = createMethodGuard(mounted)
 
   function mount(route: Route, url: string): void {
@@ -238,7 +247,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
         const visit = visitOf(request)
         visit.route = route
         if (route.access === 'tenant') {
-          const admitted = admit(request.headers.authorization, request.raw.socket, request.ip)
+          const admitted = admit(request.headers.authorization, request.raw.socket, visit.client)
           if (admitted instanceof Promise) {
             admitted
               .then((met) => {
@@ -250,7 +259,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
           }
           enter(visit, admitted)
         } else if (!route.unlimited) {
-          visit.headers = kernel.limits.takeAnonymous(request.ip)
+          visit.headers = kernel.limits.takeAnonymous(visit.client)
         }
         expectAcceptable(request.headers.accept, mediaType)
         done()
@@ -258,7 +267,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       handler: async (request, reply) => {
         const visit = visitOf(request)
         const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
-        const inputs = readInputs(route, request, visit.abort)
+        const inputs = readInputs(route, request, visit)
         const outcome = visit.input
           ? await dispatch(route, visit.input.actor, inputs, key)
           : await dispatchPublic(route, inputs)
@@ -329,7 +338,7 @@ function matches(header: string | undefined, etag: string): boolean {
 }
 
 /** What cannot be read (400) comes before what can be read and is not valid (422), wherever in the request it stands. */
-function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): Inputs {
+function readInputs(route: Route, request: FastifyRequest, { abort, client }: Visit): Inputs {
   const { url, body } = request
   const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
   const query = route.query ? decodeQuery(route.query as never, raw) : undefined
@@ -355,7 +364,7 @@ function readInputs(route: Route, request: FastifyRequest, abort: LateAbort): In
       return abort.signal
     },
     if_match: ifMatch === undefined ? undefined : etagsIn(ifMatch),
-    address: request.ip,
+    address: client,
     stream: route.bytes ? (body as Readable | undefined) : undefined,
   }
   // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
@@ -387,5 +396,3 @@ function inFreePart(route: Route | undefined, error: Error): Error {
   if (!route?.body || !fault?.detail.startsWith('The number is beyond')) return error
   return isFreeAt(route.body, fault.pointer) ? new Problem('content_unstorable', { errors: [fault] }) : error
 }
-
-const isPolicyViolation = (error: unknown): boolean => (error as { code?: string } | null)?.code === '42501'

@@ -30,11 +30,14 @@ export interface LoadOrder {
   readonly per_second: number
   readonly at_once?: number
   readonly most_connections?: number
+  /** The priority of a crowd whose own lateness does not matter, as long as it sends what it means to; the server has 0. */
+  readonly nice?: number
   readonly targets: readonly Target[]
 }
 export interface Window {
   readonly ok: number
-  readonly other: number
+  /** Refused, failed or lost. */
+  readonly bad: number
   readonly p99_ms: number
 }
 export interface LoadResult {
@@ -69,17 +72,23 @@ const SOON_MS = 5000
 /** By then every idle connection is open, or never will be. */
 const HOLD_MS = 30_000
 
-export async function playGenerator() {
+/** Its lateness is the stand's own fault, so whoever measures goes first; the server keeps the default. */
+const FIRST = -10
+
+function setPriority(priority: number): void {
   try {
-    // Its lateness is the stand's own fault, so it goes first; the server keeps the default.
-    os.setPriority(-10)
+    os.setPriority(priority)
   } catch {
-    // Only root may: then the run is void where the machine is too busy.
+    // Only root may go first: without, a run is void where the machine is too busy.
   }
+}
+
+export async function playGenerator() {
+  setPriority(FIRST)
   const idle: Connections[] = []
   return {
     run: (order: LoadOrder): Promise<LoadResult> => run(order),
-    /** Asks for health every 100 ms until told otherwise; gives every latency, with -1 for a failure. */
+    /** Asks whether the server is alive every 100 ms, as an orchestrator does: each time anew. Gives every latency, -1 for a failure. */
     probe: (order: { port: number; seconds: number }): Promise<number[]> => probe(order),
     /** Opens connections that have asked once and then say nothing. Gives how many are open. */
     hold: async (order: { port: number; connections: number; targets: readonly Target[] }): Promise<number> => {
@@ -108,16 +117,21 @@ export async function playGenerator() {
 }
 
 async function probe({ port, seconds }: { port: number; seconds: number }): Promise<number[]> {
-  const connections = new Connections(port, 50)
   const latencies: number[] = []
-  const text = requestText('GET /health', undefined)
+  const opened: Connections[] = []
+  const text = 'GET /health HTTP/1.1\r\nhost: stand\r\n\r\n'
   for (let n = 0; n < seconds * 10; n++) {
     const asked_ms = performance.now()
-    connections.ask(text, ({ status }) => latencies.push(status === 200 ? performance.now() - asked_ms : -1))
+    const connection = new Connections(port, 1)
+    opened.push(connection)
+    connection.ask(text, ({ status }) => {
+      latencies.push(status === 200 ? performance.now() - asked_ms : -1)
+      connection.close()
+    })
     await sleep(100)
   }
   for (let n = 0; n < 50 && latencies.length < seconds * 10; n++) await sleep(100)
-  connections.close()
+  for (const connection of opened) connection.close()
   while (latencies.length < seconds * 10) latencies.push(-1)
   return latencies
 }
@@ -126,7 +140,7 @@ async function probe({ port, seconds }: { port: number; seconds: number }): Prom
 class Tally {
   readonly statuses: Record<string, number> = {}
   readonly #latencies: number[] = []
-  readonly #windows: { latencies: number[]; other: number }[] = []
+  readonly #windows: { latencies: number[]; bad: number }[] = []
   foreign = 0
   refused_without_advice = 0
   answered = 0
@@ -136,13 +150,13 @@ class Tally {
     this.answered++
     const outcome = reply.status === 0 ? reply.head : String(reply.status)
     this.statuses[outcome] = (this.statuses[outcome] ?? 0) + 1
-    const window = this.#windows[second] ?? { latencies: [], other: 0 }
+    const window = this.#windows[second] ?? { latencies: [], bad: 0 }
     this.#windows[second] = window
     if (reply.status >= 200 && reply.status < 300) {
       if (latency_ms <= SOON_MS) this.good++
       this.#latencies.push(latency_ms)
       window.latencies.push(latency_ms)
-    } else window.other++
+    } else if (reply.status === 0 || reply.status >= 429) window.bad++
     if ((reply.status === 429 || reply.status === 503) && !reply.head.includes('\r\nretry-after:')) {
       this.refused_without_advice++
     }
@@ -155,7 +169,7 @@ class Tally {
     const sorted = Float64Array.from(this.#latencies).sort()
     const windows = Array.from(this.#windows, (window) => ({
       ok: window?.latencies.length ?? 0,
-      other: window?.other ?? 0,
+      bad: window?.bad ?? 0,
       p99_ms: tenths(at(Float64Array.from(window?.latencies ?? []).sort(), 0.99)),
     }))
     return {
@@ -194,6 +208,7 @@ function chooserOf(targets: readonly Target[]): (random: Choices) => Target {
 }
 
 async function run(order: LoadOrder): Promise<LoadResult> {
+  setPriority(order.nice ?? FIRST)
   const random = new Choices(order.seed)
   const choose = chooserOf(order.targets)
   const connections = new Connections(order.port, order.most_connections ?? 2000)

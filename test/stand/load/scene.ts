@@ -17,6 +17,8 @@ import { type FurnishedTenant, playServer, type ServerPart } from './server-part
 
 export interface Scene {
   readonly port: number
+  /** Where an orchestrator asks whether the process is alive. */
+  readonly metrics_port: number
   readonly base: string
   /** The API document the server publishes. */
   readonly document: object
@@ -44,7 +46,7 @@ export async function withScene<T>(
   }
   try {
     const server: ServerPart = await start('server')
-    const { port, document } = await server.ask('serve', {
+    const { port, metrics_port, document } = await server.ask('serve', {
       connections: { app: ground.connection('app'), worker: ground.connection('worker') },
       log_file: path.join(folder, 'service.log'),
       jobs: true,
@@ -52,6 +54,7 @@ export async function withScene<T>(
     })
     return await body({
       port,
+      metrics_port,
       base: `http://127.0.0.1:${port}`,
       document,
       server,

@@ -2,12 +2,14 @@
  * The server under load: the product's own runtime with its worker and sealer, as `npm start` has them, and its log in a
  * file. It tells how long its event loop was blocked, and furnishes tenants for the generator.
  */
+import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
 import { buildFacts, readProject } from '../../../src/app/project.ts'
 import { createRuntime, type Runtime } from '../../../src/app/runtime.ts'
 import { roles } from '../../../src/kernel/auth/roles.ts'
 import type { Bucket } from '../../../src/kernel/limits.ts'
 import { createLog } from '../../../src/kernel/log.ts'
+import { serveMetrics } from '../../../src/kernel/metrics.ts'
 import { createKeyring } from '../../../src/kernel/seal.ts'
 import { uuidv7 } from '../../../src/kernel/uuid.ts'
 import { insertUser } from '../../../src/modules/access/index.ts'
@@ -51,7 +53,7 @@ export async function playServer() {
   const viewLoop = watchLoop()
   let runtime: Runtime
   return {
-    serve: async (order: ServeOrder): Promise<{ port: number; document: object }> => {
+    serve: async (order: ServeOrder): Promise<{ port: number; metrics_port: number; document: object }> => {
       runtime = createRuntime({
         connections: order.connections,
         keyring: createKeyring(STAND_MASTER_KEY),
@@ -72,7 +74,12 @@ export async function playServer() {
         runtime.createSealer().start()
       }
       const server = await runtime.createServer()
-      return { port: await server.listen(0, '127.0.0.1'), document: runtime.kernel.openapi() }
+      const metrics = await serveMetrics(runtime.metrics, 0, '127.0.0.1')
+      return {
+        port: await server.listen(0, '127.0.0.1'),
+        metrics_port: (metrics.address() as AddressInfo).port,
+        document: runtime.kernel.openapi(),
+      }
     },
     furnish: async (order: FurnishOrder): Promise<FurnishedTenant[]> => {
       const furnished: FurnishedTenant[] = []
