@@ -95,7 +95,7 @@ export function unreadable(response: Response, circumstances: Circumstances = {}
       status,
       title: 'The answer is not one of this API',
       detail: `Something else answered, with status ${status}. Check the address and what stands in between.`,
-      retryable: status === 429 || status === 503,
+      retryable: [429, 502, 503, 504].includes(status),
       request_id: response.headers.get('x-request-id'),
     },
     circumstances,

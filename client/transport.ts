@@ -92,7 +92,8 @@ function pauseAfter(response: Response, method: string, attempt: number, longest
   const asked_s = retryAfter(response)
   const { status } = response
   const isRefusedUnseen = status === 429
-  const isPassing = status === 503 && isSafeToRepeat(method)
+  // 502 and 504 are words of what stands in between, while the server behind it is replaced.
+  const isPassing = [502, 503, 504].includes(status) && isSafeToRepeat(method)
   // An earlier attempt of this very request is still running on the server.
   const isOwnEcho = status === 409 && method === 'POST' && asked_s !== null
   if (!isRefusedUnseen && !isPassing && !isOwnEcho) return null

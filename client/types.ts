@@ -367,7 +367,11 @@ export interface paths {
         put?: never;
         /**
          * Invite a user
-         * @description Roles: tenant_admin.
+         * @description Without roles it never waits; nor while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
+         *
+         *     Roles: tenant_admin.
+         *
+         *     Governed as `roles`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     Send `Idempotency-Key` to make retries safe.
          */
@@ -443,7 +447,11 @@ export interface paths {
         put?: never;
         /**
          * Restore access
-         * @description Roles: tenant_admin.
+         * @description Gives back the roles the person had: without any, and for somebody who has access, it never waits.
+         *
+         *     Roles: tenant_admin.
+         *
+         *     Governed as `roles`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     Send `Idempotency-Key` to make retries safe.
          *
@@ -539,7 +547,11 @@ export interface paths {
         put?: never;
         /**
          * Create a key; its secret is shown once
-         * @description Roles: tenant_admin.
+         * @description It never waits while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request. Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.
+         *
+         *     Roles: tenant_admin.
+         *
+         *     Governed as `roles`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     Send `Idempotency-Key` to make retries safe.
          */
@@ -561,7 +573,9 @@ export interface paths {
         put?: never;
         /**
          * New secret, with an overlap during which the old one still works
-         * @description Roles: tenant_admin.
+         * @description Where the approval policy asks for approvers of `roles`, only for who asked for the key, and for the key itself: anybody else would get its roles without approval.
+         *
+         *     Roles: tenant_admin.
          *
          *     Send `Idempotency-Key` to make retries safe.
          */
@@ -805,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Approve; with the last approval the stored request is executed
-         * @description Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
+         * @description Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be attached; otherwise 409 `gates_closed` names the gate `impact`.
          *
          *     Roles: compliance_officer, tenant_admin.
          *
@@ -1397,7 +1411,9 @@ export interface paths {
         };
         /**
          * Export one version as JSON, NDJSON, CSV or XLSX
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["exportDatasetVersion"];
         put?: never;
@@ -1439,7 +1455,7 @@ export interface paths {
         };
         /**
          * Added, removed and changed entries between two versions, field by field
-         * @description Either direction. The summary comes with the first page.
+         * @description Either direction, by number or label. The summary comes with the first page.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1771,7 +1787,9 @@ export interface paths {
         put?: never;
         /**
          * Import an upload through an adapter into a new version; activates nothing
-         * @description Roles: policy_editor, service, compliance_officer.
+         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`.
+         *
+         *     Roles: policy_editor, service, compliance_officer.
          *
          *     Starts long work: poll the job named by Location until its state is terminal.
          *
@@ -1816,6 +1834,28 @@ export interface paths {
          * @description Roles: policy_editor, compliance_officer, auditor.
          */
         get: operations["listImportRejects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/imports/{import_id}/rejects/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All rejected rows that were kept, in one file
+         * @description At most the first 1,000,000; the exact totals stand in the import. Not while it runs: the list still grows.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor.
+         */
+        get: operations["exportImportRejects"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5816,6 +5856,7 @@ export interface components {
                     version: number;
                     content_hash: string;
                     overlay_version: number | null;
+                    /** @description In the file: where an overlay lies over the version, what the tenant sees. */
                     entry_count: number;
                     file: string;
                     sha256: string;
@@ -8621,6 +8662,15 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -8761,6 +8811,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -8957,6 +9016,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiKeyWithSecret"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -10726,10 +10794,12 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                from: number;
-                to: number;
+                /** @description A version number, or a label. */
+                from: string | number;
+                /** @description A version number, or a label. */
+                to: string | number;
                 key_prefix?: string;
-                /** @description json-patch: RFC 6902 against the entries by key. */
+                /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
             };
             header?: never;
@@ -11716,6 +11786,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RejectPage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportImportRejects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One rejected row a line, as the paged list has it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
                 };
             };
             /** @description A problem. */
@@ -13583,10 +13684,12 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                from: number;
-                to: number;
+                /** @description A version number, or a label. */
+                from: string | number;
+                /** @description A version number, or a label. */
+                to: string | number;
                 key_prefix?: string;
-                /** @description json-patch: RFC 6902 against the entries by key. */
+                /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
             };
             header?: never;
@@ -14841,10 +14944,12 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
-                from: number;
-                to: number;
+                /** @description A version number, or a label. */
+                from: string | number;
+                /** @description A version number, or a label. */
+                to: string | number;
                 key_prefix?: string;
-                /** @description json-patch: RFC 6902 against the entries by key. */
+                /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
             };
             header?: never;

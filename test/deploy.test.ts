@@ -13,6 +13,7 @@ import { readConfig } from '../src/app/config.ts'
 import { modules } from '../src/app/modules.ts'
 import { createRuntime } from '../src/app/runtime.ts'
 import { silentLog } from '../src/kernel/log.ts'
+import { alarmReasons } from '../src/kernel/metrics.ts'
 import { createKeyring } from '../src/kernel/seal.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { queryCheck } from './support/metric-queries.ts'
@@ -282,6 +283,15 @@ describe('the image', () => {
     expect(sources.filter((source) => !fs.existsSync(path.join(projectRoot, source)))).toEqual([])
   })
 
+  test('takes over all that is built, the compressed files too', async () => {
+    expect(dockerfile).toMatch(/^RUN npm run build && rm -f dist\/\.stamp-\*$/m)
+    expect(await exitOf(process.execPath, ['scripts/build.mjs', 'console', 'docs'])).toBe(0)
+    for (const file of ['console/index.html', 'docs/scalar.js']) {
+      const forms = ['', '.br', '.gz'].map((form) => fs.existsSync(path.join(projectRoot, 'dist', file + form)))
+      expect(forms, file).toEqual([true, true, true])
+    }
+  }, 120_000)
+
   test('its health check tells a server that answers from one that does not', async () => {
     const [, words] = /^HEALTHCHECK .*\\\n\s+CMD (\[.+\])$/m.exec(final) ?? []
     const [command, ...args] = JSON.parse(words as string) as string[]
@@ -363,6 +373,12 @@ describe('metrics', () => {
       expect(await faultsOf(expr), alert).toEqual([])
       expect(labels.severity).toMatch(/^(critical|warning|info)$/)
       expect(annotations.summary).toBeTruthy()
+    }
+    for (const reason of alarmReasons) {
+      expect(
+        rules.some(({ expr }: Manifest) => expr.includes(`probity_alarms_total{reason="${reason}"}`)),
+        reason,
+      ).toBe(true)
     }
     // Names that other programs give to their metrics too: theirs must not alert here.
     const shared = /(?<!,)\b(?:up|(?:http|nodejs|process)_\w+)\b(?!\{job=~"\.\*probity\.\*"[,}])/

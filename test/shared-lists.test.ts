@@ -206,6 +206,14 @@ describe('refused, with exit code 1 and nothing left behind', () => {
     expect(await eventsOf('list:industry-risk')).toEqual(before)
   })
 
+  test('an import says what it lacks: a list that is not there, an adapter of another type', async () => {
+    const unknown = await probity('import', save(...FIRST), '--list', 'no-such-list', '--adapter', 'csv')
+    expect(unknown.stderr).toMatch(/no shared list "no-such-list".* A new list is registered with --type and --title\./)
+    const other = await probity('import', save(...FIRST), '--list', 'industry-risk', '--adapter', 'ofac-sdn-xml')
+    expect(other.stderr).toContain('reads entries of the type sanctioned-party, not of industry-risk.')
+    expect([unknown.code, other.code]).toEqual([1, 1])
+  })
+
   test('a guard is a closed gate, which a reason opens', async () => {
     const file = save(...FIRST)
     const order = ['import', file, '--list', 'industry-risk', '--adapter', 'csv']

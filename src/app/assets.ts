@@ -1,9 +1,13 @@
-/** What the server delivers besides the API: the console with its fallback for deep links, and the scripts of the documentation page. */
+/**
+ * What the server delivers besides the API: the console with its fallback for deep links, and the scripts of the
+ * documentation page, each in the coding the browser prefers. It compresses nothing: scripts/build.mjs has done that.
+ */
 import fs from 'node:fs'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { docsBootScript } from '../kernel/docs-page.ts'
+import { type Coding, chooseCoding } from '../kernel/http/content-coding.ts'
 import type { Fallback } from '../kernel/http/server.ts'
 import { fail } from '../kernel/problem.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
@@ -16,49 +20,99 @@ const consolePolicy = (token_origins: readonly string[]): string =>
 /** Named in the README: whoever tries it from a shell, taking anything, should find it too. */
 const DOCUMENTED_PAGE = '/api-docs'
 
+/** The best first. */
+const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
+const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz', identity: '' }
+/** Of what the build compresses. By its name a compressed file would be called an archive. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
 export async function installAssets(
   app: FastifyInstance,
   project_root: string,
   issuers: readonly ConfiguredIssuer[] = [],
 ): Promise<Fallback> {
-  const policy = consolePolicy(
-    issuers.flatMap(({ sign_in }) => (sign_in ? [new URL(sign_in.token_endpoint).origin] : [])),
-  )
-  const console_dir = path.join(project_root, 'dist/console')
-  const scalar = path.join(project_root, 'dist/docs/scalar.js')
+  const dist = path.join(project_root, 'dist')
+  const console_dir = path.join(dist, 'console')
+  const docs_dir = path.join(dist, 'docs')
+  const console_headers = {
+    'content-security-policy': consolePolicy(
+      issuers.flatMap(({ sign_in }) => (sign_in ? [new URL(sign_in.token_endpoint).origin] : [])),
+    ),
+    // Signing in leaves the page and comes back to it: no other window ever needs a handle on this one.
+    'cross-origin-opener-policy': 'same-origin',
+  }
+
+  await app.register(fastifyStatic, {
+    serve: false,
+    cacheControl: false,
+    setHeaders: (reply, file) => {
+      const name = urlPath(path.relative(dist, file))
+      reply.headers({ 'cache-control': lifeOf(name), vary: alsoBy(reply, 'accept-encoding') })
+      if (name.startsWith('console/')) reply.headers(console_headers)
+      if (reply.statusCode !== 304) reply.headers(codingHeaders(name))
+    },
+  })
 
   app.get('/api/docs/boot.js', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(docsBootScript),
   )
-  app.get('/api/docs/scalar.js', (_request, reply) => {
-    if (!fs.existsSync(scalar)) fail('not_found', 'The documentation script is not built. Run "npm run build".')
-    return reply
-      .type('text/javascript; charset=utf-8')
-      .header('cache-control', 'public, max-age=3600')
-      .send(fs.createReadStream(scalar))
+  app.get('/api/docs/scalar.js', (request, reply) => {
+    if (!fs.existsSync(path.join(docs_dir, 'scalar.js')))
+      fail('not_found', 'The documentation script is not built. Run "npm run build".')
+    return sendCoded(request, reply, docs_dir, 'scalar.js')
   })
 
   if (!fs.existsSync(path.join(console_dir, 'index.html'))) return () => false
-  await app.register(fastifyStatic, {
-    root: console_dir,
-    prefix: '/',
-    wildcard: false,
-    index: ['index.html'],
-    cacheControl: false,
-    setHeaders: (reply, file) => {
-      reply.header('content-security-policy', policy)
-      // Built files carry a hash in their name; the page that names them must always be asked for anew.
-      reply.header(
-        'cache-control',
-        file.includes(`${path.sep}assets${path.sep}`) ? 'public, max-age=31536000, immutable' : 'no-cache',
-      )
-    },
-  })
+  for (const file of plainFiles(console_dir)) {
+    const handler = (request: FastifyRequest, reply: FastifyReply) => sendCoded(request, reply, console_dir, file)
+    for (const url of file === 'index.html' ? ['/', '/index.html'] : [`/${file}`])
+      app.route({ method: ['HEAD', 'GET'], url, handler })
+  }
   return (request, reply) => {
     const { method, url, headers } = request
     const asksForPage = (headers.accept ?? '').includes('text/html') || url === DOCUMENTED_PAGE
     const isPage = method === 'GET' && !url.startsWith('/api/') && asksForPage
-    if (isPage) void reply.sendFile('index.html')
+    if (isPage) sendCoded(request, reply, console_dir, 'index.html')
     return isPage
   }
+}
+
+/** Asked of the disk each time: a build may have put other files there since the server was started. */
+function sendCoded(request: FastifyRequest, reply: FastifyReply, root: string, file: string): FastifyReply {
+  const offered = CODINGS.filter((coding) => fs.existsSync(path.join(root, file + SUFFIX[coding])))
+  const coding = chooseCoding(request.headers['accept-encoding'], offered)
+  if (coding === undefined && offered.length > 0) fail('not_acceptable', `This file is there as ${offered.join(', ')}.`)
+  return reply.sendFile(file + SUFFIX[coding ?? 'identity'], root)
+}
+
+function codingHeaders(name: string): Record<string, string> {
+  const coding = CODINGS.find((each) => name.endsWith(SUFFIX[each])) as Coding
+  const type = TYPES[path.extname(name.slice(0, name.length - SUFFIX[coding].length))]
+  return { ...(type && { 'content-type': type }), ...(coding !== 'identity' && { 'content-encoding': coding }) }
+}
+
+/** Built files carry a hash in their name; the page that names them must always be asked for anew. */
+function lifeOf(name: string): string {
+  if (name.startsWith('console/assets/')) return 'public, max-age=31536000, immutable'
+  return name.startsWith('docs/') ? 'public, max-age=3600' : 'no-cache'
+}
+
+/** Where other origins are allowed, the answer already varies by them. */
+function alsoBy(reply: FastifyReply, name: string): string {
+  const before = reply.getHeader('vary')
+  return before === undefined ? name : `${before}, ${name}`
+}
+
+const urlPath = (file: string): string => file.split(path.sep).join('/')
+
+function plainFiles(folder: string): string[] {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(br|gz)$/.test(entry.name))
+    .map((entry) => urlPath(path.relative(folder, path.join(entry.parentPath, entry.name))))
 }

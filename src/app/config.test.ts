@@ -52,7 +52,7 @@ describe('a good environment', () => {
       PORT: '0',
       PROBITY_DEMO: 'off',
       PROBITY_PREPARED_STATEMENTS: 'off',
-      PROBITY_MASTER_KEY_FILE: '/new,/old',
+      PROBITY_MASTER_KEY_FILE: '/new, /old',
       PROBITY_CORS_ORIGINS: 'https://one.example, https://two.example:8443',
       PROBITY_PUBLIC_URL: 'https://probity.example',
     })

@@ -43,16 +43,17 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** The environment as the process was given it. */
+export type Variables = Readonly<Record<string, string | undefined>>
 
-const urlNames = {
+export const urlNames = {
   app: 'DATABASE_URL',
   worker: 'WORKER_DATABASE_URL',
   steward: 'STEWARD_DATABASE_URL',
   migrator: 'MIGRATOR_DATABASE_URL',
 } as const
 
-export function readConfig(env: Environment): Config {
+export function readConfig(env: Variables): Config {
   const faults: string[] = []
   const given = (name: string): string | undefined =>
     env[name] === undefined || env[name] === '' ? undefined : env[name]
@@ -84,7 +85,7 @@ export function readConfig(env: Environment): Config {
       'PROBITY_DEMO is on with NODE_ENV=production: demo tenants and printed tokens are for trying out only. Set PROBITY_DEMO=off.',
     )
   }
-  const master_key_files = (given('PROBITY_MASTER_KEY_FILE') ?? '').split(',').filter(Boolean)
+  const master_key_files = listed(given('PROBITY_MASTER_KEY_FILE'))
   if (production && master_key_files.length === 0) {
     faults.push(
       'PROBITY_MASTER_KEY_FILE must name the file with the master key (32 bytes as 64 hex digits, mode 0600) when NODE_ENV=production.',
@@ -150,11 +151,15 @@ function readUrl(text: string | undefined, faults: string[]): string | null {
   return null
 }
 
-function readOrigins(text: string | undefined, faults: string[]): string[] {
-  const origins = (text ?? '')
+/** Parted by commas, with or without a space behind them. */
+const listed = (text = ''): string[] =>
+  text
     .split(',')
-    .map((origin) => origin.trim())
+    .map((part) => part.trim())
     .filter(Boolean)
+
+function readOrigins(text: string | undefined, faults: string[]): string[] {
+  const origins = listed(text)
   for (const origin of origins) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       faults.push(`PROBITY_CORS_ORIGINS: ${origin.slice(0, 100)} is not an origin such as https://console.example.com.`)

@@ -32,7 +32,7 @@ export async function main(
     name = ` ${command.name}`
     const args = parse(command, words)
     const by_npm = env['npm_lifecycle_event'] !== undefined
-    return await command.run({ args, project, terminal, by_npm, config: () => (config ??= readConfig(env)) })
+    return await command.run({ args, project, terminal, by_npm, env, config: () => (config ??= readConfig(env)) })
   } catch (error) {
     terminal.note(sentenceOf(error))
     if (env['PROBITY_LOG_LEVEL'] === 'debug') terminal.note(stackOf(error))

@@ -2,6 +2,7 @@
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import { createAlarm } from '../kernel/alarm.ts'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
 import { AuditSealer } from '../kernel/audit/sealer.ts'
 import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '../kernel/auth/built-in-issuer.ts'
@@ -133,6 +134,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     modules,
     routes,
     log,
+    alarm: createAlarm(log, metrics),
     upload_max_bytes: options.upload_max_bytes,
     public_url: options.public_url,
     issuers: [

@@ -1,4 +1,5 @@
 /** What handlers and jobs may use of the kernel. Assembled once in src/app and passed down; nothing here is global. */
+import type { Alarm } from './alarm.ts'
 import type { AuditKeys } from './audit/chain.ts'
 import type { AuditNotes } from './audit/record.ts'
 import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
@@ -47,6 +48,7 @@ export interface Kernel {
   readonly modules: readonly Module[]
   readonly routes: readonly Route[]
   readonly log: Log
+  readonly alarm: Alarm
   readonly upload_max_bytes: number
   readonly public_url: string | null
   readonly issuers: readonly { readonly issuer: string; readonly built_in: boolean; readonly sign_in?: SignIn }[]

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { createLog } from './log.ts'
+import { createLog, logRequest } from './log.ts'
 
 async function written(write: (log: ReturnType<typeof createLog>) => void): Promise<Record<string, unknown>[]> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-log-'))
@@ -42,4 +42,25 @@ test('a circle in what is logged does no harm', async () => {
   circle['again'] = circle
   const [line] = await written((log) => log.info({ circle }, 'seen'))
   expect(line).toMatchObject({ circle: { name: 'round' } })
+})
+
+test('the line of a request stays one line, and short, whatever a header says the address is', async () => {
+  const request = {
+    request_id: 'r',
+    method: 'GET',
+    route: '/api/users',
+    operation: undefined,
+    tenant_id: undefined,
+    principal: undefined,
+    status: 200,
+    code: undefined,
+    duration_ms: 1,
+    trace_id: undefined,
+  }
+  const clients = ['::1', 'x","tenant_id":"forged', 'a\n{"level":"info"}', 'y'.repeat(10_000)]
+  const lines = await written((log) => {
+    for (const client of [...clients, undefined]) logRequest(log, { ...request, client })
+  })
+  expect(lines.map(({ client }) => client)).toEqual([...clients.slice(0, 3), 'y'.repeat(64), undefined])
+  for (const line of lines) expect(line).not.toHaveProperty('tenant_id')
 })

@@ -34,12 +34,16 @@ export interface RequestFacts {
   readonly code: string | undefined
   readonly duration_ms: number
   readonly trace_id: string | undefined
+  /** Its address, as the socket or the trusted proxies tell it; unknown once the connection is gone. */
+  readonly client: string | undefined
 }
 
 const { streamSym, chindingsSym } = pino.symbols as { readonly streamSym: symbol; readonly chindingsSym: symbol }
 interface Inside {
   readonly [name: symbol]: unknown
 }
+/** Room for every address there is, and not for a header's worth of words. */
+const MAX_CLIENT_CHARS = 64
 let told_ms = 0
 let told = ''
 
@@ -54,15 +58,17 @@ export function logRequest(log: Log, facts: RequestFacts): void {
     told_ms = now_ms
     told = new Date(now_ms).toISOString()
   }
-  const { request_id, method, route, operation, tenant_id, principal, status, code, duration_ms, trace_id } = facts
+  const { request_id, method, route, operation, tenant_id, principal, status, code, duration_ms, trace_id, client } =
+    facts
   let line = `{"level":"info","time":"${told}"${(log as unknown as Inside)[chindingsSym] as string},"request_id":"${request_id}","method":"${method}","route":"${route}"`
   if (operation !== undefined) line += `,"operation":"${operation}"`
   if (tenant_id !== undefined) line += `,"tenant_id":"${tenant_id}","principal":"${principal}"`
   line += `,"status":${status}`
   if (code !== undefined) line += `,"code":"${code}"`
   line += `,"duration_ms":${duration_ms}`
-  // The only one that a caller may have written.
-  if (trace_id !== undefined) line += `,"trace_id":${JSON.stringify(trace_id)}`
+  if (trace_id !== undefined) line += `,"trace_id":"${trace_id}"`
+  // The only one that a caller may have written, behind a proxy that does not.
+  if (client !== undefined) line += `,"client":${JSON.stringify(client.slice(0, MAX_CLIENT_CHARS))}`
   ;((log as unknown as Inside)[streamSym] as { write(line: string): void }).write(`${line},"msg":"request"}\n`)
 }
 

@@ -189,7 +189,8 @@ export const problems = {
   list_key_reserved: {
     status: 409,
     title: 'The key belongs to a shared list or type',
-    advice: 'Choose another key. To depart from a shared list, make an overlay on it or pin a version of it.',
+    advice:
+      'Choose another key. To depart from a shared list, make an overlay on it or pin a version of it; use a shared type as it is.',
   },
   gates_closed: {
     status: 409,

@@ -20,6 +20,13 @@ interface OpenApiDocument {
   readonly paths: { readonly '/api/auth/me': { readonly get: { readonly summary: string; readonly tags: [string] } } }
 }
 
+/** What the browser says of a file it loaded. */
+interface Loaded {
+  readonly name: string
+  readonly encodedBodySize: number
+  readonly decodedBodySize: number
+}
+
 let w: Awaited<ReturnType<typeof world>>
 let browser: Browser
 let base: string
@@ -111,6 +118,32 @@ inBrowser.each([
   await shot(page, name)
   const widths = await page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
   expect(widths).toEqual([viewport.width, viewport.width])
+  expect(seen).toEqual(nothing)
+  await close()
+})
+
+inBrowser('what is large arrives compressed, and is understood', async () => {
+  const { page, docs, seen, close } = await visit('/api-docs')
+  await docs.getByRole('navigation').first().waitFor()
+  const loaded = await Promise.all(
+    page
+      .frames()
+      .map((frame) =>
+        frame.evaluate(() =>
+          (performance.getEntriesByType('resource') as unknown as Loaded[]).map(
+            ({ name, encodedBodySize, decodedBodySize }) => ({ name, encodedBodySize, decodedBodySize }),
+          ),
+        ),
+      ),
+  )
+  const large = loaded
+    .flat()
+    .filter(({ name, decodedBodySize }) => /\.(js|css)$/.test(name) && decodedBodySize > 10_000)
+  expect(large.map(({ name }) => name)).toContain(`${base}/api/docs/scalar.js`)
+  expect(large.length).toBeGreaterThan(3)
+  for (const { name, encodedBodySize, decodedBodySize } of large) {
+    expect(encodedBodySize / decodedBodySize, name).toBeLessThan(0.5)
+  }
   expect(seen).toEqual(nothing)
   await close()
 })

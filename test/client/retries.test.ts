@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '../../client/index.ts'
 import { type World, world } from '../support/world.ts'
 import { frontOf } from './front.ts'
+import { made } from './made.ts'
 
 let w: World
 let front: Awaited<ReturnType<typeof frontOf>>
@@ -49,6 +50,16 @@ test('broken connections are repeated too, also without Retry-After', async () =
   expect(front.seen).toHaveLength(4)
 })
 
+test('what a proxy says while a server is replaced is repeated, for GET and POST', async () => {
+  front.expect({ status: 502 }, { status: 504 })
+  await probity.GET('/api/auth/me')
+  expect(front.seen).toHaveLength(3)
+  front.expect({ status: 502 })
+  await probity.POST('/api/users', { body: invitation('behind-a-proxy') })
+  expect(front.seen).toHaveLength(2)
+  expect(await usersNamed('behind-a-proxy')).toBe(1)
+})
+
 test('the attempts are bounded, and the last answer is told', async () => {
   front.expect(busy('0'), busy('0'), busy('0'), busy('0'))
   await expect(probity.GET('/api/auth/me')).rejects.toMatchObject({
@@ -70,7 +81,7 @@ test('a pause longer than allowed is left to the caller', async () => {
 
 test('a POST whose answer was lost has its effect once: all attempts carry the same key', async () => {
   front.expect('lose', 'hang_up')
-  const user = await probity.POST('/api/users', { body: invitation('once') })
+  const user = made(await probity.POST('/api/users', { body: invitation('once') }))
   expect(user.email).toBe('once@example.com')
   const keys = front.seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys).toHaveLength(3)
@@ -105,7 +116,7 @@ test('an earlier attempt that still runs is waited for', async () => {
 })
 
 test('PUT, PATCH and DELETE are repeated only when they were refused unseen', async () => {
-  const user = await probity.POST('/api/users', { body: invitation('patched') })
+  const user = made(await probity.POST('/api/users', { body: invitation('patched') }))
   const params = { path: { user_id: user.user_id } }
   for (const trouble of [busy('0'), 'lose'] as const) {
     front.expect(trouble)

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { apiKeyTokens, createClient } from '../../client/index.ts'
 import { type World, world } from '../support/world.ts'
 import { frontOf } from './front.ts'
+import { made } from './made.ts'
 
 let w: World
 let front: Awaited<ReturnType<typeof frontOf>>
@@ -13,9 +14,11 @@ beforeAll(async () => {
   w = await world()
   front = await frontOf(await w.listen())
   const admin = createClient({ url: front.url, token: await w.token({ roles: ['tenant_admin'] }) })
-  const made = await admin.POST('/api/api-keys', { body: { name: 'nightly import', roles: ['viewer'] } })
-  api_key = made.secret
-  key_id = made.key.key_id
+  const { key, secret } = made(
+    await admin.POST('/api/api-keys', { body: { name: 'nightly import', roles: ['viewer'] } }),
+  )
+  api_key = secret
+  key_id = key.key_id
 })
 afterEach(() => vi.useRealTimers())
 afterAll(async () => {

@@ -159,6 +159,7 @@ export const referenceData: Fixtures = {
   listImports: plain,
   getImport: async (t) => ({ params: { import_id: await importOf(t) } }),
   listImportRejects: async (t) => ({ params: { import_id: await importOf(t) } }),
+  exportImportRejects: async (t) => ({ params: { import_id: await importOf(t) } }),
   cancelImport: async (t) => ({ params: { import_id: (await startImport(t)).import_id } }),
   resolveList: list,
   resolveEntry: async (t) => ({ params: { list_key: await listOf(t) }, query: { key: 'A' } }),

@@ -30,6 +30,7 @@ export interface WorldOptions {
   readonly prepared?: boolean
   readonly upload_max_bytes?: number
   readonly cors_origins?: readonly string[]
+  readonly trusted_proxies?: number
   readonly scripts_dir?: string
 }
 
@@ -85,7 +86,7 @@ export async function world(options: WorldOptions = {}) {
     issuers: options.issuers ?? [],
     public_url: null,
     cors_origins: options.cors_origins ?? [],
-    trusted_proxies: 0,
+    trusted_proxies: options.trusted_proxies ?? 0,
     pool_size: options.pool_size ?? 6,
     prepared_statements: (options.prepared ?? true) && inject('prepared'),
     statement_timeout_ms: 60_000,

@@ -17,7 +17,7 @@ export function Palette() {
         <Text span size="sm" visibleFrom="sm">
           Find
         </Text>
-        <Kbd size="xs" visibleFrom="sm">
+        <Kbd size="xs" visibleFrom="sm" aria-hidden>
           Ctrl K
         </Kbd>
       </UnstyledButton>
@@ -27,7 +27,7 @@ export function Palette() {
         withCloseButton={false}
         padding="xs"
         yOffset="12vh"
-        aria-label="Find an area"
+        attributes={{ content: { 'aria-label': 'Find an area' } }}
         transitionProps={{ duration: 100 }}
       >
         <Finder onLeave={() => setOpen(false)} />

@@ -41,7 +41,7 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
           <RoleBadges roles={roles} />
         </Group>
       )}
-      {problem?.errors.map(({ pointer, detail }) => (
+      {(trouble === 'missing' ? [] : (problem?.errors ?? [])).map(({ pointer, detail }) => (
         <Text size="sm" key={pointer}>
           <span className="mono">{pointer}</span> {detail}
         </Text>

@@ -35,6 +35,13 @@ test('no answer is told apart by whether the machine is online; anything else is
   expect(troubleOf(new TypeError('failed to load a module'), false)).toBe('offline')
 })
 
+test('an address with an identifier that is none leads nowhere, rather than to a field nobody sees', () => {
+  const faulty = (place: string) =>
+    problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }] as never[])
+  expect(troubleOf(faulty('path'), true)).toBe('missing')
+  expect(troubleOf(faulty('query'), true)).toBe('refused')
+})
+
 test('required roles and the faults of fields are taken from the problem', () => {
   expect(requiredRoles(problem('role_required', 403, { required_roles: ['auditor', 7] }))).toEqual(['auditor'])
   expect(requiredRoles(null)).toEqual([])

@@ -32,6 +32,8 @@ export function troubleOf(error: unknown, isOnline: boolean): Trouble {
   if (!isProblem(error)) return isOnline ? 'broken' : 'offline'
   if (error.code === 'unreachable') return isOnline ? 'unreachable' : 'offline'
   if (error.code === 'revision_stale') return 'stale'
+  // An identifier in the address that cannot be one: to the person it is simply not there.
+  if (error.code === 'validation_failed' && error.errors.some((fault) => fault.in === 'path')) return 'missing'
   return byStatus[error.status] ?? (error.status >= 500 ? 'fault' : 'refused')
 }
 

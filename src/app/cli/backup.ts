@@ -1,5 +1,6 @@
 /** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else; changes nothing. */
 import fs from 'node:fs'
+import path from 'node:path'
 import type { Keyring } from '../../kernel/seal.ts'
 import { backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
@@ -29,6 +30,8 @@ Example:
   run: (invocation) => {
     const { args, project, terminal } = invocation
     const file = args.needed('out')
+    const folder = path.dirname(path.resolve(file))
+    if (!fs.existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
     return withSoundWalls(invocation, 'backup', async (ground) => {
       const stop = stoppable(() => terminal.note('Stopping; no file is left behind.'))
       const { tenants, rows } = await writeBackup({

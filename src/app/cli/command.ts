@@ -1,6 +1,6 @@
 /** What a command of the operator's tool is, and how its words on the command line become values. */
 import { parseArgs } from 'node:util'
-import type { Config } from '../config.ts'
+import type { Config, Variables } from '../config.ts'
 import type { Project } from '../project.ts'
 
 export interface Option {
@@ -23,6 +23,8 @@ export interface Invocation {
   readonly terminal: Terminal
   /** Whether npm started this process, through a shell of its own. */
   readonly by_npm: boolean
+  /** For what is not configuration: commands use `config`. */
+  readonly env: Variables
   /** Read on demand: some commands work whatever the environment says. Throws ConfigError. */
   readonly config: () => Config
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { readConfig } from '../config.ts'
 import { judgePooler, judgeRoom } from './doctor.ts'
+import { checkEncryption, checkSettings } from './machine-checks.ts'
 import { table } from './table.ts'
 import { closest } from './token.ts'
 
@@ -18,6 +20,51 @@ describe('doctor', () => {
       status: 'fail',
       remedy: expect.stringContaining('POOL_SIZE'),
     })
+  })
+
+  test('a variable that nobody reads is named, with the one that was meant', () => {
+    const known = { PROBITY_LOG_LEVEL: 'warn', PORT: '1', PROBITY_TYPO: '', ELSEWHERE: 'x' }
+    expect(checkSettings(known).status).toBe('ok')
+    const { status, detail, remedy } = checkSettings({
+      ...known,
+      PROBITY_LOGLEVEL: 'warn',
+      PROBITY_MASTER_KEY: 'secret',
+      PROBITY_ELSE: 'x',
+    })
+    expect(status).toBe('warn')
+    expect(detail).toBe('nobody reads PROBITY_LOGLEVEL, PROBITY_MASTER_KEY, PROBITY_ELSE')
+    expect(remedy?.split('\n')).toEqual([
+      'PROBITY_LOGLEVEL: did you mean PROBITY_LOG_LEVEL?',
+      'PROBITY_MASTER_KEY: did you mean PROBITY_MASTER_KEY_FILE?',
+      expect.stringMatching(/^PROBITY_ELSE: .*help environment/),
+    ])
+  })
+
+  test('a production database on another machine must be encrypted, or somebody must say that it is not', () => {
+    const look = (host: string, parameters = '', env: Record<string, string> = {}) => {
+      const url = (role: string) => `postgres://${role}:secret@${host}/probity${parameters}`
+      const urls = {
+        DATABASE_URL: url('app'),
+        WORKER_DATABASE_URL: url('worker'),
+        STEWARD_DATABASE_URL: 'postgres://steward:x@localhost/probity',
+      }
+      const production = { NODE_ENV: 'production', PROBITY_MASTER_KEY_FILE: '/run/secrets/master' }
+      return checkEncryption(readConfig({ ...urls, ...production }), env)
+    }
+    const open = look('db.example.com:5432')
+    expect(open).toMatchObject({ status: 'warn', remedy: expect.stringContaining('sslmode=verify-full') })
+    expect(open.detail).toMatch(/^DATABASE_URL, WORKER_DATABASE_URL: /)
+    expect(JSON.stringify(open)).not.toContain('secret')
+    expect(look('', '?host=db.example.com').status).toBe('warn')
+    expect(look('10.0.0.1', '?application_name=x').status).toBe('warn')
+    for (const host of ['localhost', '127.0.0.1:5433', '[::1]:5432', '%2Fvar%2Frun', '']) {
+      expect(look(host).status, host).toBe('ok')
+    }
+    expect(look('', '?host=/var/run/postgresql').status).toBe('ok')
+    expect(look('db.example.com', '?sslmode=verify-full').status).toBe('ok')
+    expect(look('db.example.com', '?sslmode=disable').status).toBe('ok')
+    expect(look('db.example.com', '', { PGSSLMODE: 'require' }).status).toBe('ok')
+    expect(checkEncryption(readConfig({}), {}).status).toBe('skip')
   })
 })
 

@@ -13,10 +13,12 @@ import {
   checkConsole,
   checkDataFolder,
   checkDisk,
+  checkEncryption,
   checkIssuers,
   checkMasterKey,
   checkNode,
   checkPorts,
+  checkSettings,
   checkSocket,
   type Finding,
   good,
@@ -27,13 +29,13 @@ import { withEnvironment } from './operator.ts'
 import { findConnectionRoom, findMigrator, findPooler } from './queries.ts'
 
 const MAX_SKEW_MS = 5000
-const marks = { ok: 'ok  ', fail: 'FAIL', skip: '-   ' } as const
+const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', skip: '-   ' } as const
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'Check this installation, and say what to do about each fault',
   about: `
-Exit code 0 when nothing is wrong. Checks marked "-" do not apply here. The embedded database is started for the length of
+Exit code 0 when nothing is wrong; what is marked WARN works, but look at it. Checks marked "-" do not apply here. The embedded database is started for the length of
 the command if it does not run.`,
   options: { json: { type: 'boolean', about: 'print JSON' } },
   run: async (invocation) => {
@@ -44,10 +46,11 @@ the command if it does not run.`,
       if (!args.flag('json')) terminal.out(lineOf(finding))
     }
     await examine(invocation, show)
-    const failed = findings.filter(({ status }) => status === 'fail').length
-    const ok = findings.filter(({ status }) => status === 'ok').length
+    const count = (wanted: Finding['status']) => findings.filter(({ status }) => status === wanted).length
+    const failed = count('fail')
+    const verdicts = `${count('ok')} ok, ${count('warn')} to look at, ${failed} to mend, ${count('skip')} not applicable`
     if (args.flag('json')) terminal.out(JSON.stringify({ ok: failed === 0, findings }, null, 2))
-    else terminal.out(`\n${ok} ok, ${failed} to mend, ${findings.length - ok - failed} not applicable`)
+    else terminal.out(`\n${verdicts}`)
     return failed === 0 ? 0 : 1
   },
 }
@@ -61,6 +64,7 @@ async function examine(invocation: Invocation, show: (finding: Finding) => void)
   const { project } = invocation
   show(checkNode(project))
   const config = readConfigOr(invocation, show)
+  show(checkSettings(invocation.env))
   show(checkConsole(project))
   if (!config) {
     show(skipped('everything else', 'needs a valid configuration'))
@@ -68,6 +72,7 @@ async function examine(invocation: Invocation, show: (finding: Finding) => void)
   }
   const home = orFinding('data folder', show, () => homeOf(config, project))
   if (home === undefined) return
+  show(checkEncryption(config, invocation.env))
   show(checkBinaries(config, project))
   show(checkDataFolder(config, home))
   show(checkSocket(config, home))

@@ -14,7 +14,7 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['MIGRATOR_DATABASE_URL', '', 'the same server, role migrator; for migrate, and for start'],
   ['PROBITY_DATA_DIR', '.probity', 'files of the embedded database, its log, its master key'],
   ['PROBITY_MASTER_KEY_FILE', 'data folder', 'files with master keys, comma-separated: the first seals, all open'],
-  ['PROBITY_DEMO', 'on if embedded', 'demo tenants and printed tokens'],
+  ['PROBITY_DEMO', 'on if embedded and not production', 'demo tenants and printed tokens'],
   ['PROBITY_ISSUERS_FILE', '', 'JSON file of external token issuers'],
   ['PROBITY_PUBLIC_URL', '', 'scheme and host under which clients reach this server'],
   ['PROBITY_CORS_ORIGINS', '', 'origins whose pages may call the API, comma-separated'],
@@ -29,6 +29,8 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['PROBITY_METRICS_HOST', '127.0.0.1', 'address of the metrics'],
   ['PROBITY_DRAIN_MS', '0, 5000', 'how long a stopping process keeps serving; the second in production'],
 ]
+
+export const settingNames: readonly string[] = settings.map(([name]) => name)
 
 export function overview(groups: Groups, version: string): string {
   const width = columnWidth(groups.flatMap(([, commands]) => commands.map(({ name }) => name)))

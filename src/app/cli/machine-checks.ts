@@ -1,26 +1,33 @@
-/** What the doctor looks at on this machine: files, folders, ports, keys, issuers. Changes nothing. */
+/** What the doctor looks at on this machine: settings, files, folders, ports, keys, issuers. Changes nothing. */
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { createKeySet } from '../../kernel/auth/key-sets.ts'
 import { createKeyring, loadMasterKeyFile } from '../../kernel/seal.ts'
-import type { Config } from '../config.ts'
+import { type Config, urlNames, type Variables } from '../config.ts'
 import { prepareDataDir } from '../embedded/data-dir.ts'
 import { socketDirOf } from '../embedded/server.ts'
 import { findHome, hasDatabase, masterKeyFiles } from '../environment.ts'
 import { findPortFault, whoAnswers } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { httpQuestion, metricsQuestion } from '../serve.ts'
+import { nearest, settingNames } from './help.ts'
 
 export interface Finding {
   readonly name: string
-  /** `skip`: does not apply here, or cannot be looked at before something else is mended. */
-  readonly status: 'ok' | 'fail' | 'skip'
+  /** `warn`: works, and is hardly meant so. `skip`: does not apply here, or cannot be looked at before something else is mended. */
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip'
   readonly detail: string
   readonly remedy?: string
 }
 
 export const good = (name: string, detail: string): Finding => ({ name, status: 'ok', detail })
+export const doubtful = (name: string, detail: string, remedy: string): Finding => ({
+  name,
+  status: 'warn',
+  detail,
+  remedy,
+})
 export const bad = (name: string, detail: string, remedy: string): Finding => ({ name, status: 'fail', detail, remedy })
 export const skipped = (name: string, detail: string): Finding => ({ name, status: 'skip', detail })
 
@@ -29,6 +36,48 @@ const MIN_FREE_BYTES = 1024 ** 3
 export function checkNode(project: Project): Finding {
   // bin/probity.mjs refuses any other before this program is loaded.
   return good('node', `${process.version} on ${process.platform} ${process.arch}, wanted ${project.engines}`)
+}
+
+/** A setting that nobody reads keeps its default, and nobody notices. */
+export function checkSettings(env: Variables): Finding {
+  const name = 'settings'
+  const unknown = Object.keys(env).filter(
+    (key) => key.startsWith('PROBITY_') && env[key] && !settingNames.includes(key),
+  )
+  if (unknown.length === 0) return good(name, 'every PROBITY_ variable is known')
+  const advice = unknown.map((key) => {
+    const meant = nearest(key, settingNames) ?? settingNames.find((known) => known.startsWith(key))
+    return meant ? `${key}: did you mean ${meant}?` : `${key}: "npx probity help environment" lists those there are.`
+  })
+  return doubtful(name, `nobody reads ${unknown.join(', ')}`, advice.join('\n'))
+}
+
+const SAYS_TLS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']
+/** Nothing, a loopback address, or the folder of a socket. */
+const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|(\/|%2f).*)?$/i
+
+export function checkEncryption(config: Config, env: Variables): Finding {
+  const name = 'encryption'
+  const { database_urls, production } = config
+  if (!database_urls) return skipped(name, 'the embedded database is on this machine')
+  if (!production) return skipped(name, 'looked at for production only')
+  const isOpen = (given: string | null): boolean => {
+    // A name without a host, which may follow as a parameter, is no URL elsewhere.
+    const text = given?.replace('@/', '@localhost/')
+    if (text === undefined || env['PGSSLMODE'] || !URL.canParse(text)) return false
+    const { hostname, searchParams } = new URL(text)
+    return (
+      !HERE.test(searchParams.get('host') ?? hostname) && !SAYS_TLS.some((parameter) => searchParams.has(parameter))
+    )
+  }
+  const roles = Object.keys(urlNames) as (keyof typeof urlNames)[]
+  const open = roles.filter((role) => isOpen(database_urls[role])).map((role) => urlNames[role])
+  if (open.length === 0) return good(name, 'every URL of another machine says how it is encrypted')
+  return doubtful(
+    name,
+    `${open.join(', ')}: everything travels to another machine in the clear`,
+    'Add ?sslmode=verify-full to the URL, or ?sslmode=disable where something else encrypts it.',
+  )
 }
 
 export function checkBinaries(config: Config, project: Project): Finding {
@@ -104,7 +153,7 @@ export function checkMasterKey(config: Config, home: string): Finding {
     const { key_id } = createKeyring(files.map(loadMasterKeyFile))
     return good(name, `${files.join(', ')} (${key_id} seals), closed to other users`)
   } catch (error) {
-    const remedy = 'Restore the file from a backup, with mode 0600; PROBITY_MASTER_KEY_FILE names it.'
+    const remedy = 'PROBITY_MASTER_KEY_FILE names it. If it is gone, restore it from a backup, with mode 0600.'
     return bad(name, (error as Error).message, remedy)
   }
 }

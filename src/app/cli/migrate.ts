@@ -11,9 +11,11 @@ export const migrate: Command = {
 Uses MIGRATOR_DATABASE_URL on an external server; the embedded one is started for it if it does not run. Any number of
 processes may do this at once: one migrates, the others wait and find nothing to do.`,
   options: { plan: { type: 'boolean', about: 'show what would be applied and change nothing' } },
-  run: (invocation) =>
-    withEnvironment(invocation, { name: 'migrate', may_create: true }, async ({ connections }) => {
-      const { terminal, project, args } = invocation
+  run: (invocation) => {
+    const { terminal, project, args } = invocation
+    // Whoever only wants to see changes nothing, not even from no database to an empty one.
+    const may_create = !args.flag('plan')
+    return withEnvironment(invocation, { name: 'migrate', may_create }, async ({ connections }) => {
       if (!connections.migrator) {
         throw new Error(
           'MIGRATOR_DATABASE_URL is missing. Set it for the role migrator; "npx probity roles --print" gives the SQL that makes it.',
@@ -31,5 +33,6 @@ processes may do this at once: one migrates, the others wait and find nothing to
         applied.length === 0 ? 'Nothing to do.' : `Applied ${applied.map(({ version }) => version).join(', ')}.`,
       )
       return 0
-    }),
+    })
+  },
 }

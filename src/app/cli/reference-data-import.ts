@@ -16,6 +16,7 @@ import {
   findType,
   importRows,
   insertDataset,
+  misfitOf,
   type OverlayPolicy,
   optionsFor,
   publishStaged,
@@ -241,11 +242,18 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
 /** Worker threads run from scripts beside the bundle. */
 const builtScript = (name: string): string => path.join(import.meta.dirname, `${name}.mjs`)
 
-async function findTarget(tx: Tx, { list_key, registers }: Order): Promise<{ list: DatasetRow | null; type: TypeRow }> {
-  const list = registers ? ((await findSharedDataset(tx, list_key)) ?? null) : await needList(tx, list_key)
+async function findTarget(
+  tx: Tx,
+  { list_key, registers, adapter }: Order,
+): Promise<{ list: DatasetRow | null; type: TypeRow }> {
+  const list = registers
+    ? ((await findSharedDataset(tx, list_key)) ?? null)
+    : await needList(tx, list_key, 'A new list is registered with --type and --title.')
   if (list && registers) throw new Error(`${list_key} exists already; leave --type, --title and --overlay-policy out.`)
   if (list?.state === 'archived') throw new Error(`${list_key} is archived.`)
   const type_key = list?.type_key ?? (registers?.type_key as string)
+  const misfit = misfitOf(adapter, type_key)
+  if (misfit) throw new Error(misfit)
   const type = await findType(tx, type_key)
   if (!type) throw new Error(`There is no shared type "${type_key}"; "reference-data types --shared" lists them.`)
   return { list, type }

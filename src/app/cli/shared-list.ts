@@ -100,13 +100,13 @@ const LISTED = 1000
 export const listShared = (tx: Tx) =>
   listDatasets(tx, { origin: 'own', state: null, type_key: null, key_prefix: null }, null, LISTED)
 
-export async function needList(tx: Tx, list_key: string): Promise<DatasetRow> {
+export async function needList(tx: Tx, list_key: string, otherwise = ''): Promise<DatasetRow> {
   const found = await findSharedDataset(tx, list_key)
   if (found) return found
   const keys = (await listShared(tx)).map((list) => list.list_key)
   const near = nearest(list_key, keys)
   const hint = near ? `; did you mean "${near}"?` : '; "reference-data list --shared" shows them.'
-  throw new Error(`There is no shared list "${list_key.slice(0, 100)}"${hint}`)
+  throw new Error(`There is no shared list "${list_key.slice(0, 100)}"${hint}${otherwise && ` ${otherwise}`}`)
 }
 
 /** By number or label. */

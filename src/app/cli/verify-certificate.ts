@@ -9,7 +9,7 @@ import {
   readCertificate,
 } from '../../decision/certificate.ts'
 import type { Command } from './command.ts'
-import { readJsonFile } from './verify.ts'
+import { readJsonFile, readPublicKey } from './verify.ts'
 
 export const verifyCertificate: Command = {
   name: 'verify certificate',
@@ -28,8 +28,8 @@ Example:
   positionals: ['FILE'],
   run: async ({ args, terminal }) => {
     const [file] = args.positionals as [string]
+    const key = readPublicKey(args)
     const certificate = read(file)
-    const key = args.text('key')
     const faults = certificateFaults(certificate, key)
     const genuine = faults.length === 0
     if (args.flag('json')) {

@@ -1,4 +1,4 @@
-/** `verify proof` offline: what is present, what is absent, and every way a file can lie. */
+/** `verify` offline: what a proof says of presence and absence, every way a file can lie, and what is given that is not usable. */
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -38,13 +38,14 @@ function save(content: unknown): string {
   fs.writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
   return file
 }
-async function verify(content: unknown, ...words: string[]) {
+async function run(...words: string[]) {
   const out: string[] = []
   const note: string[] = []
   const terminal = { out: (text: string) => void out.push(text), note: (text: string) => void note.push(text) }
-  const code = await main(['verify', 'proof', save(content), ...words], {}, terminal)
+  const code = await main(words, {}, terminal)
   return { code, out: out.join('\n'), note: note.join('\n') }
 }
+const verify = (content: unknown, ...words: string[]) => run('verify', 'proof', save(content), ...words)
 
 describe('a true proof', () => {
   test('of presence, against the hash and the entry one holds', async () => {
@@ -58,7 +59,9 @@ describe('a true proof', () => {
 
   test('of absence, and it says what it could not compare', async () => {
     const { code, out } = await verify(proofOf('XX'))
-    expect(out).toMatch(/^Proved: "XX" is NOT in version 3 of countries, .* \(taken from the file itself; compare/)
+    expect(out).toMatch(
+      /^Proved: "XX" is NOT in version 3 of countries, .* \(list, version and hash are what the file says; compare/,
+    )
     expect(code).toBe(0)
   })
 
@@ -144,4 +147,26 @@ test.each([
   const said = await verify(content, ...words)
   expect(said.note).toMatch(sentence)
   expect([said.code, said.out]).toEqual([code, ''])
+})
+
+describe('what an examiner holds is looked at before a record is called altered', () => {
+  test.each(['audit', 'certificate'])('a key that is none, for %s', async (what) => {
+    const said = await run('verify', what, save({}), '--key', 'XX')
+    expect(said.note).toMatch(/^--key must be a public key/)
+    expect([said.code, said.out]).toEqual([2, ''])
+  })
+
+  test.each([
+    ['another document', { valid: true }],
+    ['no checkpoint at all', { items: [] }],
+    ['something among checkpoints', { items: [{ tenant_id: 'x', seq: 1, hash: 'y' }] }],
+  ])('%s instead of kept checkpoints', async (_, content) => {
+    const said = await run('verify', 'audit', save({}), '--kept', save(content))
+    expect(said.note).toMatch(/holds no checkpoints/)
+    expect([said.code, said.out]).toEqual([1, ''])
+  })
+
+  test('a folder instead of the record', async () => {
+    expect((await run('verify', 'audit', folder)).note).toMatch(/^There is no file /)
+  })
 })

@@ -4,12 +4,12 @@
  */
 import fs from 'node:fs'
 import readline from 'node:readline'
-import { ExportUnreadable, verifyExport } from '../../kernel/audit/export-file.ts'
+import { ExportUnreadable, type KeptCheckpoint, verifyExport } from '../../kernel/audit/export-file.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { entryHash, keyHash } from '../../registry/content/hashes.ts'
 import { type Proof, verifyProof } from '../../registry/content/merkle.ts'
 import { changeHash, type OverlayEntry } from '../../registry/overlay.ts'
-import { type Command, UsageError } from './command.ts'
+import { type Arguments, type Command, UsageError } from './command.ts'
 
 const SHOWN_FAULTS = 20
 
@@ -19,22 +19,27 @@ export const verifyAudit: Command = {
   about: `
 FILE is the download of GET /api/audit/exports/{export_id}/content. With --key, checkpoints must be signed by that public key
 (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown to be consistent in itself.
-Exit code 0 when intact, 1 when not.
+A file may have been cut back to an earlier checkpoint, signature and all: look at when its end was signed, and give the
+checkpoints you kept, as GET /api/audit/checkpoints answered then. Exit code 0 when intact, 1 when not.
 
 Example:
-  npx probity verify audit audit.ndjson --key PUBLIC_KEY`,
+  npx probity verify audit audit.ndjson --key PUBLIC_KEY --kept checkpoints-of-june.json`,
   options: {
     key: { type: 'string', value: 'PUBLIC_KEY', about: 'the public key you hold' },
+    kept: { type: 'string', value: 'FILE', about: 'checkpoints you kept; the record must lead through them' },
     json: { type: 'boolean', about: 'print the whole report as JSON' },
   },
   positionals: ['FILE'],
   run: async ({ args, terminal }) => {
     const [file] = args.positionals as [string]
-    if (!fs.existsSync(file)) throw new Error(`There is no file ${file}.`)
+    const key = readPublicKey(args)
+    const kept_file = args.text('kept')
+    const kept = kept_file === undefined ? [] : readKept(kept_file)
+    expectFile(file)
     const lines = readline.createInterface({ input: fs.createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
     let report: Awaited<ReturnType<typeof verifyExport>>
     try {
-      report = await verifyExport(lines, args.text('key'))
+      report = await verifyExport(lines, key, kept)
     } catch (error) {
       if (!(error instanceof ExportUnreadable)) throw error
       throw new Error(`${file}: ${error.message}`, { cause: error })
@@ -43,18 +48,40 @@ Example:
     else {
       terminal.out(
         `${report.intact ? 'Intact' : 'NOT INTACT'}: ${report.events} events (${report.first_seq} to ${report.last_seq}) of tenant ${report.tenant_id}, ` +
-          `${report.checkpoints} signed checkpoints, key ${report.key_id}${args.text('key') ? '' : ' (taken from the file itself)'}`,
+          `${report.checkpoints} signed checkpoints, key ${report.key_id}${key ? '' : ' (taken from the file itself)'}, ` +
+          `end signed ${report.signed_at}`,
       )
       for (const { seq, fault, detail } of report.faults.slice(0, SHOWN_FAULTS)) {
         terminal.out(`  ${seq === null ? '' : `at ${seq}: `}${fault}: ${detail}`)
       }
       if (report.faults_total > SHOWN_FAULTS) terminal.out(`  and ${report.faults_total - SHOWN_FAULTS} more`)
+      const earlier = kept.filter(({ seq }) => seq < report.first_seq).length
+      if (earlier > 0) terminal.out(`  kept checkpoints from before this file, which cannot be compared: ${earlier}`)
     }
     return report.intact ? 0 : 1
   },
 }
 
 const HASH = /^[0-9a-f]{64}$/
+/** 32 bytes in base64url. */
+const PUBLIC_KEY = /^[\w-]{43}$/
+
+/** A key that is none would make every signature look forged. */
+export function readPublicKey(args: Arguments): string | undefined {
+  const key = args.text('key')
+  if (key === undefined || PUBLIC_KEY.test(key)) return key
+  throw new UsageError(
+    '--key must be a public key as GET /api/audit/checkpoints shows it: 43 letters, digits, - and _.',
+  )
+}
+
+function readKept(file: string): KeptCheckpoint[] {
+  const { items } = (readJsonFile(file) ?? {}) as { items?: unknown }
+  const isCheckpoint = (item: Partial<KeptCheckpoint> | null) =>
+    typeof item?.tenant_id === 'string' && Number.isSafeInteger(item.seq) && HASH.test(String(item.hash))
+  if (Array.isArray(items) && items.length > 0 && items.every(isCheckpoint)) return items
+  throw new Error(`${file} holds no checkpoints: it must be what GET /api/audit/checkpoints answered.`)
+}
 
 interface ProofFile {
   readonly list_key: string
@@ -94,7 +121,8 @@ Example:
     const { list_key, version, key, proof } = given
     const of = given.change === undefined ? list_key : `the overlay on ${list_key}`
     const says = `${JSON.stringify(key)} is ${proof.entry_hash === null ? 'NOT in' : 'in'} version ${version} of ${of}`
-    const held = hash === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
+    const held =
+      hash === undefined ? ' (list, version and hash are what the file says; compare the hash with one you hold)' : ''
     if (args.flag('json')) {
       const facts = { list_key, version, key, present: proof.entry_hash !== null, content_hash: proof.root }
       terminal.out(JSON.stringify({ proved: faults.length === 0, ...facts, entries: proof.count, faults }, null, 2))
@@ -151,8 +179,12 @@ function isChange(change: unknown, wanted: string): boolean {
   }
 }
 
-export function readJsonFile(file: string): unknown {
+function expectFile(file: string): void {
   if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+}
+
+export function readJsonFile(file: string): unknown {
+  expectFile(file)
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'))
   } catch (error) {

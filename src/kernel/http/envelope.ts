@@ -1,8 +1,11 @@
 /** Headers every answer carries, request and trace ids, CORS where origins are listed, and answers to requests that never reached the router. */
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem, type ProblemCode, problemBody } from '../problem.ts'
+import type { Log } from '../log.ts'
+import { fail, Problem, type ProblemCode, problemBody } from '../problem.ts'
 import { isUuid, uuidv7 } from '../uuid.ts'
 
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -13,31 +16,40 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** A caller's id is taken over when it is a UUID, so that it can stand in the problem's `instance`. */
+const UNDASHED = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/
+
+/**
+ * A caller's id is taken over when it is a UUID, so that it can stand in the problem's `instance`; also without its dashes,
+ * as nginx and others write theirs.
+ */
 export function readRequestId(header: string | string[] | undefined): string {
-  const given = typeof header === 'string' ? header.toLowerCase() : ''
+  if (typeof header !== 'string') return uuidv7()
+  const given = header.toLowerCase().replace(UNDASHED, '$1-$2-$3-$4-$5')
   return isUuid(given) ? given : uuidv7()
 }
 
-/** Node would quietly take the first; whoever is in front of us may have taken the second. */
-export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  let found = false
+/** Of two Node would quietly take the first; whoever is in front of us may have taken the second. */
+export function expectHeaders({ rawHeaders, httpVersion }: IncomingMessage): void {
+  let hosts = 0
+  let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
-    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
-    if (found) return true
-    found = true
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
-  return false
+  if (hosts === 0 && httpVersion === '1.1') fail('malformed_request', 'HTTP/1.1 needs a Host header.')
+  if (hosts > 1) fail('malformed_request', 'Send one Host header.')
+  if (authorizations > 1) fail('malformed_request', 'Send one Authorization header.')
 }
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 /** Same trace, our own span. */
-export function traceOut(header: string | string[] | undefined): string | undefined {
+export function traceOut(header: string | string[] | undefined): { trace_id: string; traceparent: string } | undefined {
   const match = typeof header === 'string' ? TRACEPARENT.exec(header) : null
   if (!match || /^0+$/.test(match[1] as string)) return undefined
-  return `00-${match[1]}-${randomBytes(8).toString('hex')}-${match[3]}`
+  const trace_id = match[1] as string
+  return { trace_id, traceparent: `00-${trace_id}-${randomBytes(8).toString('hex')}-${match[3]}` }
 }
 
 export interface Cors {
@@ -75,7 +87,7 @@ export function createBaseHeaders(cors: Cors) {
     reply.headers({
       'access-control-allow-origin': origin as string,
       'access-control-expose-headers':
-        'location, retry-after, etag, link, ratelimit, ratelimit-policy, x-request-id, idempotency-replayed',
+        'location, retry-after, etag, link, ratelimit, ratelimit-policy, x-request-id, idempotency-replayed, content-disposition',
       vary: 'origin',
       'cross-origin-resource-policy': 'cross-origin',
     })
@@ -88,11 +100,47 @@ const rawCodes: Readonly<Record<string, ProblemCode>> = {
   METHOD: 'method_not_allowed',
 }
 
+const TOLD_PER_SECOND = 10
+
+/** Says yes so many times in a second, and how often it has said no since: a flood of nonsense must not flood the log. */
+export function createSampler(per_second: number, now_ms: () => number = () => performance.now()) {
+  let second_ms = Number.NEGATIVE_INFINITY
+  let told = 0
+  let left_out = 0
+  return (): { readonly left_out: number } | undefined => {
+    const at_ms = now_ms()
+    if (at_ms - second_ms >= 1000) {
+      second_ms = at_ms
+      told = 0
+    }
+    if (++told > per_second) {
+      left_out++
+      return undefined
+    }
+    const before = left_out
+    left_out = 0
+    return { left_out: before }
+  }
+}
+
 /** Bad HTTP, too large headers, CONNECT: Node's parser gives up before any route, so the answer is written by hand. */
-export function answerRawSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function createRawAnswer(log: Pick<Log, 'warn'>) {
+  const sample = createSampler(TOLD_PER_SECOND)
+  return (error: { readonly code?: string }, socket: Duplex): void => {
+    const client = (socket as Socket).remoteAddress
+    const refused = answerRawSocket(error, socket)
+    const told = refused && sample()
+    if (told) log.warn({ ...refused, client, ...told }, 'what is not HTTP was refused')
+  }
+}
+
+function answerRawSocket(
+  error: { readonly code?: string },
+  socket: Duplex,
+): { readonly request_id: string; readonly code: string } | undefined {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
-    return
+    return undefined
   }
   const code = rawCodes[error.code ?? '']
   const problem = code ? new Problem(code) : new Problem('malformed_request', 'This is not well-formed HTTP/1.1.')
@@ -109,4 +157,5 @@ export function answerRawSocket(error: NodeJS.ErrnoException, socket: Duplex): v
   ]
   // Closed by us, not left to the other side: a half-read upload would otherwise wait for as long as it likes.
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  return { request_id, code: problem.code }
 }

@@ -123,11 +123,13 @@ export function isFreeAt(schema: TSchema, pointer: string): boolean {
 
 export function failValidation(faults: readonly ProblemError[]): never {
   const [first] = faults
+  // One field may have several faults.
+  const fields = new Set(faults.map(({ in: part, pointer }) => `${part} ${pointer}`)).size
   throw new Problem('validation_failed', {
     detail:
-      faults.length === 1
-        ? `1 field is invalid: ${first?.pointer} ${first?.detail}.`
-        : `${faults.length}${faults.length < MAX_ERRORS ? '' : ' or more'} fields are invalid.`,
+      fields === 1
+        ? `1 field is invalid: ${first?.pointer} ${faults.map(({ detail }) => detail).join(', ')}.`
+        : `${fields}${faults.length < MAX_ERRORS ? '' : ' or more'} fields are invalid.`,
     errors: faults.slice(0, MAX_ERRORS),
   })
 }

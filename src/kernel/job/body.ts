@@ -1,5 +1,6 @@
 /** Runs one claimed job: loads its payload inside the tenant, gives the body its fenced context, and records how it ended. */
 import { randomUUID } from 'node:crypto'
+import { alarmReasonOf } from '../alarm.ts'
 import { recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { Kernel } from '../kernel.ts'
@@ -97,7 +98,10 @@ async function settle(kernel: Kernel, job: Running, thrown: unknown): Promise<Ou
   if (reason instanceof HandOn) return handOn(kernel, job)
   const problem = thrown instanceof Problem ? thrown : new Problem('internal')
   const body = problemBody(problem, randomUUID())
-  if (!(thrown instanceof Problem)) kernel.log.error({ err: thrown, ...body, job_id: job.job_id }, 'job attempt failed')
+  if (problem.code === 'internal') {
+    const { job_id, tenant_id, kind } = job
+    kernel.alarm(alarmReasonOf(thrown), { err: thrown, ...body, job_id, tenant_id, kind }, 'job attempt failed')
+  }
   // A problem that names a fault of the input will not go away by itself; anything else may.
   const worthRepeating = !(thrown instanceof Problem) || 'retryable' in problems[problem.code]
   if (!worthRepeating || job.attempt >= job.max_attempts) return end(kernel, job, 'failed', body)

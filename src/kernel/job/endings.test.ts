@@ -107,6 +107,41 @@ describe('a failing job', () => {
     })
   })
 
+  test('is an alarm when nobody declared the failure, as it is for a request', async () => {
+    const alarms = async () => {
+      const { values } = await w.runtime.metrics.alarms.get()
+      return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]))
+    }
+    const other = await w.makeTenant()
+    const trespass = (job: Job) =>
+      job.write((tx) =>
+        tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'heavy', 1, 1)`, [
+          other,
+        ]),
+      )
+    const failures: ((job: Job) => Promise<unknown>)[] = [
+      () => Promise.reject(new Error('an accident')),
+      trespass,
+      async () => fail('dependency_unavailable'),
+    ]
+    body = async (job) => {
+      if (job.attempt === 1) await failures[job.payload['which'] as number]?.(job)
+      return null
+    }
+    const before = await alarms()
+    const job_ids = await Promise.all(failures.map((_, which) => w.enqueue(tenant, 'test-job', { which })))
+    w.startRunner(3)
+    for (const job_id of job_ids) {
+      expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
+    }
+    const { policy_violation = 0, internal_error = 0 } = before
+    expect(await alarms()).toEqual({
+      ...before,
+      policy_violation: policy_violation + 1,
+      internal_error: internal_error + 1,
+    })
+  })
+
   test('whose dependency is down is tried again, and succeeds without a problem', async () => {
     body = async (job) => (job.attempt < 3 ? fail('dependency_unavailable') : { attempt: job.attempt })
     const job_id = await w.enqueue(tenant, 'test-job')

@@ -71,7 +71,9 @@ export async function once(
     return { ...kept, headers: { ...kept.headers, 'idempotency-replayed': 'true' } }
   }
   const answer = await effect()
-  const kept = { ...answer, body: idempotency.secret ? undefined : answer.body }
+  // A change that waits for approval (202) has no secret yet, and asking twice must not make two of it.
+  const holdsSecret = idempotency.secret && answer.status !== 202
+  const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
   await insertAnswer(tx, idempotency, {
     fingerprint: sealOf(tx, idempotency, fingerprint, kept),
     status: kept.status,

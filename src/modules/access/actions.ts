@@ -1,7 +1,54 @@
-/** People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then. */
+/**
+ * People an external issuer vouches for get a row on first sight; calls by API keys are counted and added up now and then;
+ * who gives roles, or gets them with the secret of a key, does so under the four eyes of the tenant.
+ */
 import type { VerifiedToken } from '../../kernel/auth/token-verifier.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
 import type { Transactions } from '../../kernel/kernel.ts'
-import { addApiKeyUsage, insertUser, type UsageRow, updateSeenUser } from './queries.ts'
+import { fail } from '../../kernel/problem.ts'
+import { type ApprovalRule, findApprovalRule } from '../../kernel/request/queries.ts'
+import {
+  type ApiKeyRow,
+  addApiKeyUsage,
+  countOthersWith,
+  findApiKey,
+  insertUser,
+  lockApprovalPolicy,
+  type UsageRow,
+  updateSeenUser,
+} from './queries.ts'
+
+/** The action of the approval policy under which roles are given. */
+export const ROLES = 'roles'
+
+/**
+ * A tenant begins with nobody who could approve, so until there are enough others its people and keys are made at once.
+ * Deactivated people count: otherwise an administrator could first be rid of the others, and then make a second self.
+ */
+export async function mayBeApproved(tx: Tx, rule: ApprovalRule): Promise<boolean> {
+  const isEnough = async () => (await countOthersWith(tx, rule.role)) >= rule.approvers
+  if (await isEnough()) return true
+  await lockApprovalPolicy(tx)
+  return isEnough()
+}
+
+/** A new secret gives its reader the roles of the key. Under four eyes these were approved for who asked for it, nobody else. */
+export async function expectHolder(tx: Tx, key: ApiKeyRow): Promise<void> {
+  const rule = await findApprovalRule(tx, ROLES)
+  if (!rule || tx.actor === key.created_by || tx.actor === `key:${key.key_id}`) return
+  if (!(await mayBeApproved(tx, rule))) return
+  fail(
+    'transition_not_allowed',
+    'Roles are given with approval here: only who asked for this key, or the key itself, gets a new secret. Ask for another key.',
+  )
+}
+
+/** Who asked for a key, or for the key that asked for it; anybody else is themselves. */
+export async function behind(tx: Tx, principal: string): Promise<string> {
+  if (!principal.startsWith('key:')) return principal
+  const key = await findApiKey(tx, principal.slice('key:'.length))
+  return key ? behind(tx, key.created_by) : principal
+}
 
 /** An issuer may call people by longer names than we show. */
 const MAX_NAME = 200

@@ -70,6 +70,8 @@ export interface NewUser {
   readonly roles: readonly string[]
   readonly origin: 'built_in' | 'external'
   readonly state: 'invited' | 'active'
+  /** Who asked for it, where that is not who does it. */
+  readonly created_by?: string
 }
 
 /** No row when the person is there already (first sight by two processes, seeding twice). */
@@ -90,7 +92,7 @@ export const insertUser = (tx: Tx, user: NewUser, on_conflict: 'fail' | 'keep' =
       user.roles,
       user.origin,
       user.state,
-      tx.actor,
+      user.created_by ?? tx.actor,
     ],
   )
 
@@ -140,6 +142,19 @@ export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise
     )
   ).length
 
+/** Other people who were ever given a role and still hold it: whoever deactivates them all must not be alone by that. */
+export const countOthersWith = async (tx: Tx, role: string): Promise<number> =>
+  (
+    await tx.query(
+      `select 1 from app.user_account where tenant_id = $1 and $2 = any (roles) and 'user:' || user_id <> $3 limit 5`,
+      [tx.tenant_id, role, tx.actor],
+    )
+  ).length
+
+/** Held to the end of the transaction: two people who are made without approval are made one after the other. */
+export const lockApprovalPolicy = (tx: Tx) =>
+  tx.run('select 1 from app.approval_policy where tenant_id = $1 for update', [tx.tenant_id])
+
 export interface ApiKeyRow {
   readonly key_id: string
   readonly name: string
@@ -177,14 +192,21 @@ export const lockApiKey = (tx: Tx, key_id: string) =>
     key_id,
   ])
 
-export const insertApiKey = (
-  tx: Tx,
-  key: { key_id: string; name: string; roles: readonly string[]; secret_hash: string; expires_in_days: number | null },
-) =>
+export interface NewApiKey {
+  readonly key_id: string
+  readonly name: string
+  readonly roles: readonly string[]
+  readonly secret_hash: string
+  readonly expires_in_days: number | null
+  /** Who asked for it, where that is not who does it. */
+  readonly created_by?: string
+}
+
+export const insertApiKey = (tx: Tx, key: NewApiKey) =>
   tx.find<ApiKeyRow>(
     `insert into app.api_key (tenant_id, key_id, name, roles, secret_hash, expires_at, created_by)
      values ($1, $2, $3, $4, $5, now() + $6::bigint * interval '1 day', $7) returning ${keyColumns}`,
-    [tx.tenant_id, key.key_id, key.name, key.roles, key.secret_hash, key.expires_in_days, tx.actor],
+    [tx.tenant_id, key.key_id, key.name, key.roles, key.secret_hash, key.expires_in_days, key.created_by ?? tx.actor],
   )
 
 export const updateApiKeySecret = (tx: Tx, key_id: string, secret_hash: string, overlap_minutes: number) =>

@@ -157,6 +157,19 @@ describe('roles', () => {
   })
 })
 
+test('roles given with an invitation or a key stand in the audit record, like those given later', async () => {
+  await invite({ roles: ['analyst'] })
+  await call('POST /api-keys', { name: 'robot', roles: ['service'] })
+  const auditor = await w.token({ tenant_id, roles: ['auditor'] })
+  const given = async (operation: string) =>
+    (await w.call(`GET /audit/events?operation=${operation}`, { token: auditor })).json.items[0].detail
+  expect((await given('createUser')).diff).toEqual([{ member: 'roles', before: null, after: ['analyst'] }])
+  expect((await given('createApiKey')).diff).toEqual([
+    { member: 'name', before: null, after: 'robot' },
+    { member: 'roles', before: null, after: ['service'] },
+  ])
+})
+
 describe('API keys', () => {
   const newKey = async (more: object = {}) =>
     (await call('POST /api-keys', { name: 'robot', roles: ['service'], ...more })).json

@@ -4,9 +4,11 @@ import { conflictingRoles, everyone, roleDescriptions, roles } from '../../kerne
 import type { Tx } from '../../kernel/database/tx.ts'
 import { page } from '../../kernel/page.ts'
 import { fail, found } from '../../kernel/problem.ts'
+import type { ApprovalRule } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
-import { tenantRoute } from '../../kernel/route.ts'
+import { type GovernedChange, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
+import { expectHolder, mayBeApproved, ROLES } from './actions.ts'
 import {
   countOtherAdministrators,
   findApiKey,
@@ -59,6 +61,18 @@ const revisionOfUser = async (tx: Tx, params: Record<string, string>): Promise<s
   return user ? String(user.revision) : null
 }
 
+const givesRolesBack = async (tx: Tx, rule: ApprovalRule, { params }: GovernedChange): Promise<boolean> => {
+  const user = await findUser(tx, (params as { user_id: string }).user_id)
+  return user?.state === 'inactive' && user.roles.length > 0 && mayBeApproved(tx, rule)
+}
+
+/** What is to be made has no state yet that a proposal could be bound to. */
+const nothingYet = async () => null
+
+const givesNoRoles = (body: unknown) => (body as { roles: readonly string[] }).roles.length === 0
+
+const ASKED = 'Where it waits for approval, it will have the id of the change request.'
+
 export const accessRoutes = [
   tenantRoute('GET /users', {
     id: 'listUsers',
@@ -78,6 +92,7 @@ export const accessRoutes = [
   tenantRoute('POST /users', {
     id: 'createUser',
     summary: 'Invite a user',
+    description: `Without roles it never waits; nor while the tenant has nobody else who could approve. ${ASKED}`,
     roles: ['tenant_admin'],
     tx: 'write',
     body: UserInvitation,
@@ -85,9 +100,10 @@ export const accessRoutes = [
     revisioned: true,
     location: (user) => `/users/${user.user_id}`,
     links: { getUser: { user_id: 'user_id' } },
+    governed: { action: ROLES, head: nothingYet, unless: givesNoRoles, applies: mayBeApproved },
     problems: ['duplicate'],
-  }).handle(async ({ tx, body, kernel }) => {
-    const user_id = uuidv7()
+  }).handle(async ({ tx, body, actor, kernel, audit, request }) => {
+    const user_id = request.approves ?? uuidv7()
     const user = await insertUser(tx, {
       user_id,
       issuer: kernel.issuer.issuer,
@@ -99,7 +115,9 @@ export const accessRoutes = [
       roles: body.roles,
       origin: 'built_in',
       state: 'invited',
+      created_by: request.asked_by ?? actor.principal,
     })
+    audit.configuration(null, { roles: body.roles })
     return shown(found(user))
   }),
 
@@ -156,11 +174,13 @@ export const accessRoutes = [
   tenantRoute('POST /users/:user_id/reactivate', {
     id: 'reactivateUser',
     summary: 'Restore access',
+    description: 'Gives back the roles the person had: without any, and for somebody who has access, it never waits.',
     roles: ['tenant_admin'],
     tx: 'write',
     params: UserParams,
     reply: [200, User],
     revisioned: true,
+    governed: { action: ROLES, head: revisionOfUser, applies: givesRolesBack },
     problems: ['not_found'],
   }).handle(async (input) => {
     const user = found(await lockUser(input.tx, input.params.user_id))
@@ -181,7 +201,7 @@ export const accessRoutes = [
     body: RolesChange,
     reply: [200, User],
     revisioned: true,
-    governed: { action: 'roles', head: revisionOfUser },
+    governed: { action: ROLES, head: revisionOfUser },
     problems: ['not_found', 'last_administrator', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input
@@ -247,14 +267,18 @@ export const accessRoutes = [
   tenantRoute('POST /api-keys', {
     id: 'createApiKey',
     summary: 'Create a key; its secret is shown once',
+    description:
+      `It never waits while the tenant has nobody else who could approve. ${ASKED} ` +
+      'Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.',
     roles: ['tenant_admin'],
     tx: 'write',
     body: NewApiKey,
     reply: [201, ApiKeyWithSecret],
     secret: true,
     links: { getApiKeyUsage: { key_id: 'key/key_id' } },
-  }).handle(async ({ tx, body, actor }) => {
-    const key_id = uuidv7()
+    governed: { action: ROLES, head: nothingYet, applies: mayBeApproved },
+  }).handle(async ({ tx, body, actor, audit, request }) => {
+    const key_id = request.approves ?? uuidv7()
     const minted = mintApiKey(actor.tenant_id, key_id)
     const key = await insertApiKey(tx, {
       key_id,
@@ -262,13 +286,19 @@ export const accessRoutes = [
       roles: body.roles,
       secret_hash: minted.secret_hash,
       expires_in_days: body.expires_in_days ?? null,
+      created_by: request.asked_by ?? actor.principal,
     })
-    return { key: found(key), secret: minted.text }
+    const made = found(key)
+    audit.configuration(null, { name: made.name, roles: made.roles, expires_at: made.expires_at })
+    return { key: made, secret: minted.text }
   }),
 
   tenantRoute('POST /api-keys/:key_id/rotate', {
     id: 'rotateApiKey',
     summary: 'New secret, with an overlap during which the old one still works',
+    description:
+      'Where the approval policy asks for approvers of `roles`, only for who asked for the key, and for the key itself: ' +
+      'anybody else would get its roles without approval.',
     roles: ['tenant_admin'],
     tx: 'write',
     params: ApiKeyParams,
@@ -279,6 +309,7 @@ export const accessRoutes = [
   }).handle(async ({ tx, params, body, actor }) => {
     const key = found(await lockApiKey(tx, params.key_id))
     if (key.state !== 'active') fail('transition_not_allowed', 'The key is revoked. Create a new one.')
+    await expectHolder(tx, key)
     const minted = mintApiKey(actor.tenant_id, key.key_id)
     const rotated = await updateApiKeySecret(tx, key.key_id, minted.secret_hash, body.overlap_minutes)
     return { key: found(rotated), secret: minted.text }

@@ -1,5 +1,7 @@
 /** Long work on the audit record: recomputing the chain, and writing it out. */
+import type { Verification } from '../../kernel/audit/verify.ts'
 import { defineJob } from '../../kernel/job/kind.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
 import { closed, Id, nullable, Timestamp } from '../../kernel/schema.ts'
 import { completeBytes, writeBytes } from '../system/index.ts'
 import { exportLines, verifyChain } from './actions.ts'
@@ -13,11 +15,12 @@ export const auditVerification = defineJob({
   payload: closed({ run_id: Id() }),
   resumes: 'restart',
   visible_to: readers,
-  run: async ({ payload, read, step, finish, kernel }) => {
+  run: async ({ payload, tenant_id, read, step, finish, kernel }) => {
     const report = await read(async (tx) => {
       const total = await countLinks(tx)
       return verifyChain(tx, kernel.audit, (done) => step(async () => ({ progress: { done, total, unit: 'events' } })))
     })
+    if (!report.intact) tellBroken(kernel, { tenant_id, ...payload }, report)
     await finish(async (tx) => {
       await updateRunReport(tx, payload.run_id, report, null)
       return { intact: report.intact, events: report.events, faults: report.faults_total }
@@ -25,6 +28,12 @@ export const auditVerification = defineJob({
     return null
   },
 })
+
+/** Whoever asked reads the report; whoever altered the record must not be the only one who does. */
+function tellBroken(kernel: Kernel, of: { tenant_id: string; run_id: string }, report: Verification): void {
+  const { faults, faults_total } = report
+  kernel.alarm('audit_broken', { ...of, faults_total, first: faults[0] }, 'the audit record is broken')
+}
 
 export const auditExport = defineJob({
   kind: 'audit-export',

@@ -180,10 +180,16 @@ describe('approving', () => {
 
   test('what can no longer be executed is refused, and its approval leaves nothing', async () => {
     const token = author.token
-    const people = ['one', 'two'].map((name) => ({ name, email: `${name}@example.com`, roles: ['tenant_admin'] }))
-    const [one, two] = await Promise.all(
-      people.map(async (body) => (await w.call('POST /users', { token, body })).json),
-    )
+    const invite = async (name: string, by: string) =>
+      (
+        await w.call('POST /users', {
+          token: by,
+          body: { name, email: `${name}@example.com`, roles: ['tenant_admin'] },
+        })
+      ).json
+    const one = await invite('one', token)
+    // The first administrator has nobody beside them who could approve the second.
+    const two = await invite('two', await w.token({ tenant_id, principal: `user:${one.user_id}` }))
     const { cr_id } = (await w.call(`PUT /users/${one.user_id}/roles`, { token, body: { roles: [] } })).json
     await w.call(`POST /users/${two.user_id}/deactivate`, { token })
     expect((await decide(cr_id, 'approve', checker)).json.code).toBe('last_administrator')

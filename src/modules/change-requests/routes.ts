@@ -8,6 +8,7 @@ import { ChangeRequestView, contentHash } from '../../kernel/request/governed.ts
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { type RequestFacts, tenantRoute } from '../../kernel/route.ts'
+import { behind } from '../access/index.ts'
 import {
   findChangeRequest,
   insertApproval,
@@ -35,8 +36,11 @@ async function lockOpen(tx: Tx, cr_id: string, facts: RequestFacts): Promise<Cha
 }
 
 /** Only somebody else, a person, with the role the policy named when the change was proposed. */
-function expectChecker(request: ChangeRequestRow, principal: string, roles: readonly Role[]): void {
-  if (!principal.startsWith('user:') || principal === request.created_by) fail('approval_own_request')
+async function expectChecker(tx: Tx, request: ChangeRequestRow, roles: readonly Role[]): Promise<void> {
+  if (!tx.actor.startsWith('user:') || tx.actor === request.created_by) fail('approval_own_request')
+  if (tx.actor === (await behind(tx, request.created_by))) {
+    fail('approval_own_request', 'A key that you asked for proposed this change.')
+  }
   if (!(roles as readonly string[]).includes(request.required_role)) {
     fail('role_required', `Deciding this change needs the role ${request.required_role}.`)
   }
@@ -107,7 +111,7 @@ export const changeRequestRoutes = [
     id: 'approveChangeRequest',
     summary: 'Approve; with the last approval the stored request is executed',
     description:
-      'Never by the author and never by an API key. When what would be changed has moved since the proposal, nothing is ' +
+      'Never by the author, by who asked for the key that is the author, or by an API key. When what would be changed has moved since the proposal, nothing is ' +
       'executed and the answer is 409 `approval_void`. Where the policy requires it, an impact run that still holds must be ' +
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
     roles: checkers,
@@ -132,7 +136,7 @@ export const changeRequestRoutes = [
     ],
   }).handle(async ({ tx, params, body, actor, kernel, audit, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)
-    expectChecker(request, actor.principal, actor.roles)
+    await expectChecker(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
     await expectReviewed(tx, kernel, request)
     await insertApproval(tx, request, body.note ?? null)
@@ -147,7 +151,7 @@ export const changeRequestRoutes = [
         query: request.query,
         body: request.body ?? undefined,
         // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.
-        request: { ...facts, if_match: undefined, approves: request.cr_id },
+        request: { ...facts, if_match: undefined, approves: request.cr_id, asked_by: request.created_by },
       })
       await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
     }
@@ -166,7 +170,7 @@ export const changeRequestRoutes = [
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
   }).handle(async ({ tx, params, body, actor, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)
-    expectChecker(request, actor.principal, actor.roles)
+    await expectChecker(tx, request, actor.roles)
     await updateChangeRequestDecided(tx, request.cr_id, 'rejected', body.reason)
     return found(await findChangeRequest(tx, request.cr_id))
   }),

@@ -69,11 +69,13 @@ describe('an import', () => {
     })
     const dataset = await t.make(`GET /reference-data/datasets/${list_key}`)
     expect(dataset).toMatchObject({ head_version: 1, active: null, versions: [{ version: 1, label: 'first' }] })
-    const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/first/provenance`)
+    const at = `GET /reference-data/datasets/${list_key}/versions/first`
+    const { provenance, created_by } = await t.make(`${at}/provenance`)
     expect(provenance).toMatchObject({
       adapter_key: 'ndjson',
       source: { file_name: 'list.txt', size_bytes: expect.any(Number) },
     })
+    expect([created_by, (await t.make(at)).created_by]).toEqual([t.caller, t.caller])
   })
 
   test('names every rejected row with its place, and makes nothing', async () => {
@@ -82,6 +84,7 @@ describe('an import', () => {
     const done = await importInto(list_key, 'ndjson', text)
     expect(done).toMatchObject({ state: 'rejected', version: null, counts: { rows: 4, accepted: 1, rejected: 3 } })
     expect(done.problem.code).toBe('import_rejected')
+    expect(done.progress).toEqual({ done: text.length, total: text.length, unit: 'bytes' })
     const rejects = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
     expect(rejects).toMatchObject({ total: 3, truncated: false })
     const places = rejects.items.map(({ at, pointer }: { at: { line: number }; pointer: string }) => [at.line, pointer])
@@ -92,6 +95,30 @@ describe('an import', () => {
     ])
     for (const { message } of rejects.items) expect(message).toMatch(/^[A-Z"].*\.$/)
     expect((await t.make(`GET /reference-data/datasets/${list_key}`)).head_version).toBe(0)
+  })
+
+  test('gives all its rejects in one file, whatever their number', async () => {
+    const bad = Array.from({ length: 1200 }, () => '{"code":"A1"}\n').join('')
+    const { import_id, list_key } = await importInto(await newList(), 'ndjson', bad)
+    const reply = await w.call(`GET /reference-data/imports/${import_id}/rejects/export`, { token: await t.token() })
+    expect(reply.headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'content-disposition': `attachment; filename="${list_key}-rejects.ndjson"`,
+    })
+    const rejects = reply.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(rejects.map(({ at }) => at.line)).toEqual(Array.from({ length: 1200 }, (_, n) => n + 1))
+    const { items } = await t.make(`GET /reference-data/imports/${import_id}/rejects?limit=200`)
+    expect(rejects.slice(0, 200)).toEqual(items)
+  })
+
+  test('gives no file of rejects before it has ended', async () => {
+    const body = { list_key: await newList(), upload_id: await upload('{}'), adapter_key: 'ndjson' }
+    const { resource } = await t.make('POST /reference-data/imports', { body })
+    const reply = await w.call(`GET ${resource}/rejects/export`, { token: await t.token() })
+    expect([reply.status, reply.json.code]).toEqual([409, 'not_finished'])
   })
 
   test('names keys that stand more than once', async () => {
@@ -167,6 +194,22 @@ describe('an import', () => {
     expect(entry).toEqual({ code: 'A1', name: 'Ada', born_on: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/provenance`)
     expect(provenance).toMatchObject({ dropped_members: ['/tags'], hashed_members: ['/born_on'] })
+  })
+
+  test('through an adapter that reads another type is refused, with both named', async () => {
+    const list_key = await newList()
+    const body = { list_key, upload_id: await upload('x'), adapter_key: 'ofac-sdn-xml' }
+    const refused = await w.call('POST /reference-data/imports', { token: await t.token(), body })
+    const detail = `The adapter ofac-sdn-xml reads entries of the type sanctioned-party, not of ${list_key}.`
+    expect(refused.json).toMatchObject({
+      status: 409,
+      code: 'conflict',
+      detail,
+      errors: [{ pointer: '#/adapter_key', detail }],
+    })
+    const order = { token: await t.token(), body: { type_key: list_key, text: '<sdnList/>' } }
+    const preview = await w.call('POST /reference-data/adapters/ofac-sdn-xml/preview', order)
+    expect(preview.json).toMatchObject({ status: 409, code: 'conflict', detail, errors: [{ pointer: '#/type_key' }] })
   })
 
   test('that is cancelled before it runs leaves nothing', async () => {

@@ -53,7 +53,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
-export { countsOf, definitionOf, importRows, optionsFor, readSource } from './imports/actions.ts'
+export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
 export {
   keepReceipt,
   keepReceiptOfNow,

@@ -113,6 +113,25 @@ describe('the difference between two versions', () => {
       { op: 'replace', path: '/NG/rating', value: 'high' },
     ])
   })
+
+  test('takes labels wherever it takes numbers', async () => {
+    const list_key = await newList([[de]])
+    const at = `/reference-data/datasets/${list_key}`
+    await call(`POST ${at}/versions`, { data: [de, fr], label: '2026-q2' })
+    const byNumber = await call(`GET ${at}/diff?from=2&to=1`)
+    expect(byNumber.json).toMatchObject({ from: 2, to: 1, summary: { removed: 1 } })
+    expect((await call(`GET ${at}/diff?from=2026-q2&to=1`)).json).toEqual(byNumber.json)
+    const missing = await call(`GET ${at}/diff?from=1&to=2026-q3`)
+    expect([missing.status, missing.json.detail]).toEqual([404, `There is no version 2026-q3 of ${list_key}.`])
+  })
+})
+
+describe('a type', () => {
+  test('of a shared name is refused as a type', async () => {
+    const { status, json } = await call('POST /reference-data/types', ratingType('country'))
+    expect([status, json.code]).toEqual([409, 'list_key_reserved'])
+    expect(json.detail).toBe('country is a shared type: use it as it is, or choose another key.')
+  })
 })
 
 describe('what is in force', () => {
@@ -165,6 +184,40 @@ describe('what is in force', () => {
     const rolled = await call(`POST ${path}/rollback`, { to_version: 1, reason: 'now then' }, checker)
     expect(rolled.json.revoked).toMatchObject([{ version: 1, revoke_reason: 'Rolled back: now then' }])
     expect((await call(`GET ${path}`)).json.pending).toEqual([])
+  })
+})
+
+describe('an approval that comes after the instant it was asked for', () => {
+  const effective_from = '2020-01-01T00:00:00Z'
+  async function ask(list_key: string, asked_at?: string): Promise<string> {
+    const order = { reason: 'for the new year', effective_from }
+    const { status, json } = await call(`POST /reference-data/datasets/${list_key}/versions/1/submit`, order)
+    expect(status).toBe(201)
+    if (asked_at) {
+      const text = 'update app.change_request set created_at = $2 where cr_id = $1'
+      const scope = { tenant_id, actor: 'operator:test' }
+      expect(await w.runtime.database.write(scope, (tx) => tx.run(text, [json.cr_id, asked_at]))).toBe(1)
+    }
+    return json.cr_id
+  }
+  const approve = (cr_id: string) => call(`POST /change-requests/${cr_id}/approve`, {}, checker)
+
+  test('is refused: nothing governs a time in which others decided already', async () => {
+    const list_key = await newList([[de]])
+    const cr_id = await ask(list_key, '2019-12-31T12:00:00Z')
+    const refused = await approve(cr_id)
+    expect([refused.status, refused.json.code]).toEqual([409, 'approval_void'])
+    expect(refused.json.detail).toContain('The instant has passed')
+    expect((await call(`GET /change-requests/${cr_id}`)).json).toMatchObject({ state: 'open', approvals: [] })
+    expect((await call(`GET /reference-data/datasets/${list_key}/activations`)).json.items).toEqual([])
+  })
+
+  test('is taken where the past was asked for openly', async () => {
+    const list_key = await newList([[de]])
+    const cr_id = await ask(list_key)
+    expect((await approve(cr_id)).status).toBe(200)
+    const { items } = (await call(`GET /reference-data/datasets/${list_key}/activations`)).json
+    expect(items).toMatchObject([{ version: 1, retroactive: true, cr_id }])
   })
 })
 

@@ -16,16 +16,21 @@ import {
 export const ListKey = Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] })
 export const ListKeyParams = closed({ list_key: ListKey })
 
-/** Always a number in answers; a path may name a version by its label as well. */
+/** Always a number in answers; a request may name a version by its label as well. */
 export const VersionNumber = integer(1, Number.MAX_SAFE_INTEGER)
-export const VersionParams = closed({
-  list_key: ListKey,
-  version: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-    maxLength: 100,
-    description: 'A version number, or a label.',
-    examples: ['1'],
-  }),
+const named = {
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  maxLength: 100,
+  description: 'A version number, or a label.',
+  examples: ['1'],
+}
+export const VersionParams = closed({ list_key: ListKey, version: Type.String(named) })
+/** In a query, where a client may well have a number at hand; it arrives as text in either case. */
+export const VersionName = Type.Unsafe<string>({
+  type: ['string', 'integer'],
+  ...named,
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
 })
 
 export const Label = Type.String({

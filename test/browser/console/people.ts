@@ -1,7 +1,7 @@
 /** Users, their absences, and the keys of machines. */
 import { describe, expect } from 'vitest'
 import { shot, signIn, visit } from '../visitor.ts'
-import { areas, at, base, browser, clean, inBrowser, person, tara, till, w } from './stage.ts'
+import { approveBy, areas, at, base, browser, clean, inBrowser, person, tara, till, w } from './stage.ts'
 
 describe('users', () => {
   inBrowser('are listed page by page', async () => {
@@ -29,11 +29,20 @@ describe('users', () => {
     await dialog.getByText('The maker of a change must not be its checker.').waitFor()
     await shot(page, 'console-invite')
     await dialog.getByRole('button', { name: 'Send invitation' }).click()
-    await page.getByText('Ada Analyst is invited').waitFor()
+    await dialog.getByRole('status').getByText('Waits for approval').waitFor()
+    await shot(page, 'console-invite-waits')
+    await approveBy(till, dialog)
+    await page.reload()
     await page
       .getByRole('row', { name: /Ada Analyst/ })
       .getByText('1 conflict')
       .waitFor()
+    expect(seen).toEqual(clean)
+    await page.getByRole('button', { name: 'Invite a user' }).click()
+    await dialog.getByLabel('Name').fill('Nora New')
+    await dialog.getByLabel('Email').fill('nora@example.com')
+    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    await page.getByText('Nora New is invited').waitFor()
     expect(seen).toEqual(clean)
     await page.getByRole('button', { name: 'Invite a user' }).click()
     await dialog.getByLabel('Name').fill('Ada Again')
@@ -50,7 +59,7 @@ describe('users', () => {
   })
 
   inBrowser('are edited, deactivated and reactivated; who was slower is told so', async () => {
-    const edith = await person('Edith Edited', ['analyst'], { by: tara })
+    const edith = await person('Edith Edited', [], { by: tara })
     const { page, seen, close } = await at(tara, `/users/${edith.user_id}`)
     await page.getByLabel('Team').fill('North')
     await page.getByRole('button', { name: 'Save the profile' }).click()
@@ -92,13 +101,21 @@ describe('availability', () => {
 })
 
 describe('API keys', () => {
-  inBrowser('a key is made, its secret shown once, used to sign in, and revoked', async () => {
+  inBrowser('a key is asked for, approved, its secret shown once, used to sign in, and revoked', async () => {
     const admin = await at(tara, '/api-keys')
     await admin.page.getByRole('button', { name: 'Create a key' }).click()
     const dialog = admin.page.getByRole('dialog', { name: 'Create an API key' })
     await dialog.getByLabel('Name').fill('Nightly import')
     await dialog.getByLabel('Viewer').check()
     await dialog.getByRole('button', { name: 'Create the key' }).click()
+    await dialog.getByText('Once it is approved, rotate it here to get its secret.').waitFor()
+    await shot(admin.page, 'console-key-waits')
+    await approveBy(till, dialog)
+    await admin.page.reload()
+    const actions = admin.page.getByRole('button', { name: 'Actions for Nightly import' })
+    await actions.click()
+    await admin.page.getByRole('menuitem', { name: 'Rotate' }).click()
+    await admin.page.getByRole('button', { name: 'Make a new secret' }).click()
     const once = admin.page.getByRole('dialog', { name: 'The secret of Nightly import' })
     const secret = await once.locator('code, pre').filter({ hasText: 'pk_' }).first().innerText()
     await shot(admin.page, 'console-secret')
@@ -115,7 +132,6 @@ describe('API keys', () => {
     await machine.page.reload()
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
 
-    const actions = admin.page.getByRole('button', { name: 'Actions for Nightly import' })
     await expect
       .poll(
         async () => {

@@ -22,6 +22,7 @@ describe('without a mouse', () => {
     await page.keyboard.press('Enter')
     expect(await focused(page)).toBe('main')
     await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find an area' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('combobox', { name: 'Find an area' }).waitFor({ state: 'hidden' })
     await goTo(page, 'isolation')
@@ -47,7 +48,37 @@ describe('without a mouse', () => {
   })
 })
 
+/** How much lighter one colour of a tinted mark is than the other: by name, as a canvas paints them. */
+const contrasts = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d')
+  const light = (color) => {
+    canvas.fillStyle = color
+    canvas.fillRect(0, 0, 1, 1)
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data]
+      .map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+  }
+  return ['teal', 'cyan', 'indigo', 'orange', 'yellow', 'red', 'gray'].map((name) => {
+    const mark = document.body.appendChild(document.createElement('i'))
+    mark.style.color = 'var(--mantine-color-' + name + '-light-color)'
+    mark.style.backgroundColor = 'var(--mantine-color-' + name + '-light)'
+    const { color, backgroundColor } = getComputedStyle(mark)
+    const [more, less] = [light(color), light(backgroundColor)].sort((one, two) => two - one)
+    return [name, more / less]
+  })
+})()`
+
 describe('on any screen', () => {
+  inBrowser.each(['light', 'dark'] as const)('words on tinted marks can be read (%s)', async (colorScheme) => {
+    const { page, close } = await at(tara, '/', { colorScheme })
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+    const found = (await page.evaluate(contrasts)) as [name: string, ratio: number][]
+    expect(found).toHaveLength(7)
+    expect(found.filter(([, ratio]) => ratio < 4.5)).toEqual([])
+    await close()
+  })
+
   inBrowser.each([wide, phone])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
     const everybody = { ...tara, token: await w.token({ tenant_id, principal: `user:${tara.user_id}` }) }
     const { page, seen, close } = await at(everybody, '/', { viewport })

@@ -86,7 +86,11 @@ describe('signing in', () => {
   })
 
   inBrowser('a session that the server has ended asks to sign in again and keeps the place', async () => {
-    const ended = await person('Ella Ended', ['tenant_admin'], { by: tara })
+    const { user_id } = await person('Ella Ended', [], { by: tara })
+    const ended = {
+      user_id,
+      token: await w.token({ tenant_id, roles: ['tenant_admin'], principal: `user:${user_id}` }),
+    }
     const { page, close } = await at(ended, '/jobs')
     await heading(page, 'Jobs').waitFor()
     await w.call(`POST /users/${ended.user_id}/deactivate`, { token: till.token })

@@ -1,5 +1,5 @@
 /** The people of the tests of the console, work that can be held, and the sealing of the audit record. */
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { defineJob } from '../../../src/kernel/job/kind.ts'
 import { closed } from '../../../src/kernel/schema.ts'
 import type { World } from '../../support/world.ts'
@@ -52,12 +52,21 @@ openStage({
   prepare: async () => {
     sealing.start()
     tara = await person('Tara Admin', ['tenant_admin'])
-    till = await person('Till Admin', ['tenant_admin'], { by: tara })
+    // Nobody but Tara could approve them yet; once there is Till, whoever is given roles waits for approval.
     vera = await person('Vera Viewer', ['viewer'], { by: tara })
     udo = await person('Udo Auditor', ['auditor'], { by: tara })
+    till = await person('Till Admin', ['tenant_admin'], { by: tara })
   },
   end: () => sealer?.stop(),
 })
+
+/** What Tara asked for, and has just been told to wait for. */
+export async function approveBy(approver: Person, dialog: Locator): Promise<string> {
+  const link = dialog.getByRole('link', { name: 'Open the change request' })
+  const cr_id = ((await link.getAttribute('href')) ?? '').split('/').at(-1) as string
+  await w.call(`POST /change-requests/${cr_id}/approve`, { token: approver.token, body: {} })
+  return cr_id
+}
 
 export const areas = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
 /** Whoever made the first users exists in a token only: the audit record asks for their name in vain. */

@@ -27,6 +27,9 @@ describe('a list of the tenant', () => {
       await maker.page.getByText('No version was made').waitFor()
       await maker.page.getByRole('table', { name: 'Rejected rows' }).getByText('/score').waitFor()
       await shot(maker.page, 'registry-rejects')
+      const saved = maker.page.waitForEvent('download')
+      await maker.page.getByRole('button', { name: 'Download rejects' }).click()
+      expect((await saved).suggestedFilename()).toBe('own-ratings-rejects.ndjson')
 
       await maker.page.getByRole('link', { name: 'Import a corrected file' }).click()
       await drop(maker.page, lines(rated('DE', 90), rated('FR', 80)))

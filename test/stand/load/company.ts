@@ -1,6 +1,7 @@
 /**
  * L10 and L8: what others do must not be felt. One tenant asks ten times as often as it may, or thousands of connections
- * are open and idle; quiet tenants are measured alone and in that company, in turns within one run.
+ * are open and idle. Quiet tenants are measured in that company and without it, in turns within one run: beside a tenant
+ * that keeps to its limit, or alone.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,53 +20,57 @@ interface CompanyOptions {
   readonly seconds: number
 }
 interface Company {
-  readonly facts: object
-  /** How the company behaved; empty when it is as it should be. */
-  readonly complaints: readonly string[]
+  /** What it is compared with; nobody else where it is left out. */
+  before?<T>(body: () => Promise<T>): Promise<T>
+  during<T>(body: () => Promise<T>): Promise<T>
+  judge(): {
+    readonly facts: object
+    /** How the company behaved; empty when it is as it should be. */
+    readonly complaints: readonly string[]
+  }
 }
 
 const WARM_UP_S = 5
 /** What it may ask in one go is gone by then: from there on nine in ten are refused. */
 const LOUD_BEFORE_S = 3
+/** In life it has a machine of its own: here it must not take the time of those it is to disturb by its requests alone. */
+const LOUD_NICE = 5
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 
-async function measure(
-  options: CompanyOptions,
-  company: (scene: Scene) => Promise<{ during<T>(body: () => Promise<T>): Promise<T>; judge(): Company }>,
-) {
+async function measure(options: CompanyOptions, company: (scene: Scene) => Promise<Company>) {
   return withScene(async (scene) => {
     const { port, server } = scene
     const generator = await scene.startGenerator()
     const targets = readTargets(await scene.furnish(QUIET_TENANTS, { users: 20, callers: 2 }))
-    const { during, judge } = await company(scene)
+    const { before = (body) => body(), during, judge } = await company(scene)
     const quiet = (seconds: number, seed: number) =>
       generator.ask('run', { port, targets, seed, seconds, per_second: QUIET_PER_SECOND })
     // Both ways: what is measured is how they live together, not how code is compiled.
-    await quiet(WARM_UP_S, options.seed)
+    await before(() => quiet(WARM_UP_S, options.seed))
     await during(() => quiet(WARM_UP_S, options.seed))
-    const alone: LoadResult[] = []
+    const without: LoadResult[] = []
     const together: LoadResult[] = []
     const loops: LoopView[] = []
     for (let round = 0; round < options.rounds; round++) {
-      alone.push(await quiet(options.seconds, options.seed + round))
+      without.push(await before(() => quiet(options.seconds, options.seed + round)))
       await server.ask('loop', null)
       together.push(await during(() => quiet(options.seconds, options.seed + round)))
       loops.push(await server.ask('loop', null))
     }
-    const [alone_ms, together_ms] = [alone, together].map((runs) => median(runs.map(({ p99_ms }) => p99_ms)))
-    const ratio = (together_ms as number) / (alone_ms as number)
-    const errors = [...alone, ...together].reduce((sum, result) => sum + errorsOf(result, [200]), 0)
-    const foreign = [...alone, ...together].reduce((sum, result) => sum + result.foreign, 0)
-    const voided = isVoid(...alone, ...together)
+    const [without_ms, together_ms] = [without, together].map((runs) => median(runs.map(({ p99_ms }) => p99_ms)))
+    const ratio = (together_ms as number) / (without_ms as number)
+    const errors = [...without, ...together].reduce((sum, result) => sum + errorsOf(result, [200]), 0)
+    const foreign = [...without, ...together].reduce((sum, result) => sum + result.foreign, 0)
+    const voided = isVoid(...without, ...together)
     const { facts, complaints } = judge()
     return {
       ...options,
-      alone_p99_ms: alone_ms,
+      without_p99_ms: without_ms,
       together_p99_ms: together_ms,
       ratio: Math.round(ratio * 100) / 100,
-      rounds_p99_ms: alone.map(({ p99_ms }, n) => [p99_ms, together[n]?.p99_ms]),
+      rounds_p99_ms: without.map(({ p99_ms }, n) => [p99_ms, together[n]?.p99_ms]),
       errors,
       foreign,
       ...facts,
@@ -82,28 +87,33 @@ export const neighbourStand = (options: CompanyOptions) =>
     const loud = await scene.startGenerator()
     const [tenant] = await scene.furnish(1, { users: 20, callers: 20 })
     const targets = readTargets(tenant ? [tenant] : [])
-    const per_second = defaultLimits.tenant.per_second * 10
+    const within = defaultLimits.tenant.per_second
     const results: LoadResult[] = []
-    return {
-      during: async (body) => {
+    const beside =
+      (per_second: number) =>
+      async <T>(body: () => Promise<T>): Promise<T> => {
+        const seconds = LOUD_BEFORE_S + options.seconds
         const noise = loud.ask('run', {
           port: scene.port,
           targets,
           seed: options.seed,
           per_second,
-          seconds: LOUD_BEFORE_S + options.seconds,
-          nice: 0,
+          seconds,
+          nice: LOUD_NICE,
         })
         await sleep(LOUD_BEFORE_S * 1000)
         const result = await body()
         results.push(await noise)
         return result
-      },
+      }
+    return {
+      before: beside(within),
+      during: beside(10 * within),
       judge: () => {
         const strange = results.reduce((sum, result) => sum + errorsOf(result, [200, 429]), 0)
         const unadvised = results.reduce((sum, result) => sum + result.refused_without_advice, 0)
         return {
-          facts: { loud_per_second: per_second, loud: results.map(brief) },
+          facts: { loud: results.map(brief) },
           complaints: [
             ...(strange > 0 ? [`${strange} answers to the loud tenant were neither 200 nor 429`] : []),
             ...(unadvised > 0 ? [`${unadvised} refusals came without Retry-After`] : []),

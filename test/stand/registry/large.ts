@@ -124,15 +124,21 @@ async function planOfLookup({ ground, tenant_id, asTenant }: Office, list_key: s
 const scanOf = (node: PlanNode): PlanNode | undefined =>
   node['Relation Name'] === 'dataset_entry' ? node : node.Plans?.map(scanOf).find((found) => found !== undefined)
 
-/** Cancelled when half of it is staged: no version, no entry, no staging table. */
+interface Progress {
+  readonly done: number
+  readonly total: number
+}
+
+/** Cancelled when half of it is read: no version, no entry, no staging table. */
 async function cancelledHalfway(office: Office, list_key: string) {
   const { ground } = office
   const upload_id = await office.upload('cancelled.ndjson', source('ndjson', 1, rows))
   const { job_id, import_id } = await office.startImport(list_key, upload_id, 'ndjson')
   const progressOf = async () =>
-    (await office.ask<{ progress: { done: number } }>(`GET /reference-data/imports/${import_id}`)).progress.done
-  while ((await progressOf()) < rows / 2) await sleep(100)
-  const at = await progressOf()
+    (await office.ask<{ progress: Progress }>(`GET /reference-data/imports/${import_id}`)).progress
+  const isHalf = ({ done, total }: Progress) => done >= total / 2
+  while (!isHalf(await progressOf())) await sleep(100)
+  const { done: at } = await progressOf()
   const asked = performance.now()
   await office.ask(`POST /reference-data/imports/${import_id}/cancel`)
   const job = await office.ended(job_id)
@@ -146,7 +152,7 @@ async function cancelledHalfway(office: Office, list_key: string) {
   )
   const { versions, entries, stages } = left ?? {}
   return {
-    at_rows: at,
+    at_bytes: at,
     after_s,
     state: job.state,
     leaves_nothing: versions === '0' && entries === '0' && stages === '0',

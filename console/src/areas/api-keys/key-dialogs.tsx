@@ -1,8 +1,9 @@
-/** Making, rotating and revoking a key. */
+/** Making, rotating and revoking a key. Making one is governed: the secret of one that was approved is had by rotating it. */
 import { NumberInput, Select, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx'
 import { faultsByField } from '../../ui/problem-words.ts'
@@ -45,7 +46,7 @@ export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
       title="Create an API key"
       isOpen={isOpen}
       onClose={close}
-      onSubmit={() => create.run(key)}
+      onSubmit={() => create.waiting === null && create.run(key)}
       submit="Create the key"
       change={create}
       size="lg"
@@ -63,7 +64,7 @@ export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
       />
       <NumberInput
         label="Expires after"
-        description="Without it the key lives until it is revoked."
+        description="Days, up to 730. Without it the key lives until it is revoked."
         suffix=" days"
         min={1}
         max={730}
@@ -72,6 +73,10 @@ export function CreateDialog({ isOpen, onClose, onMade }: CreateDialogProps) {
         onChange={(expires_in_days) => setKey({ ...key, expires_in_days })}
       />
       <RolePicker label="What it may do" forMachine value={key.roles} onChange={(roles) => setKey({ ...key, roles })} />
+      <ApprovalNote request={create.waiting} />
+      {create.waiting !== null && (
+        <Text size="sm">Once it is approved, rotate it here to get its secret. Nobody else can.</Text>
+      )}
     </FormDialog>
   )
 }

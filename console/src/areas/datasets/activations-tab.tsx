@@ -17,6 +17,7 @@ import { Section } from '../../ui/section.tsx'
 import { At, useNow } from '../../ui/when.tsx'
 import { spaced } from '../../ui/words.ts'
 import { activationsQuery } from './activations-query.ts'
+import { instantWords } from './instant-words.ts'
 
 type Activation = Schemas['Activation']
 type Span = Schemas['Timeline']['in_force'][number]
@@ -60,10 +61,9 @@ export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
   )
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-
 function Spans({ spans }: { readonly spans: readonly Span[] }) {
   const now_ms = useNow()
+  const instant = instantWords(spans.flatMap(({ from, until }) => (until === null ? [from] : [from, until])))
   return (
     <Section title="What governed when, as known now">
       <ol className="spans plain-list" aria-label="Spans of time, oldest first">
@@ -76,7 +76,7 @@ function Spans({ spans }: { readonly spans: readonly Span[] }) {
                 {isNow && <span className="quiet"> now</span>}
                 {Date.parse(from) > now_ms && <span className="quiet"> scheduled</span>}
               </Text>
-              {day.format(new Date(from))} – {until === null ? 'further notice' : day.format(new Date(until))}
+              {instant(from)} – {until === null ? 'further notice' : instant(until)}
             </li>
           )
         })}

@@ -61,7 +61,7 @@ export default function ImportPage() {
         {one.state === 'blocked' && may('startImport') && <Override one={one} />}
         {one.rejects.length > 0 && may('listImportRejects') && <ImportRejects one={one} />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          {one.counts && <Counts counts={one.counts} />}
+          <Counts one={one} />
           <Record one={one} />
         </SimpleGrid>
       </Stack>
@@ -186,17 +186,35 @@ function Published({ one }: { readonly one: Import }) {
   )
 }
 
-function Counts({ counts }: { readonly counts: NonNullable<Import['counts']> }) {
+/** What was read, and beside it what is doubtful about it. */
+function Counts({ one: { counts, warnings } }: { readonly one: Import }) {
+  if (counts === null && warnings.length === 0) return null
   return (
     <Section title="Counts">
-      <Facts
-        of={[
-          ['Rows read', counts.rows.toLocaleString('en')],
-          ['Accepted', counts.accepted.toLocaleString('en')],
-          ['Rejected', counts.rejected.toLocaleString('en')],
-          ['Content', sizeOf(counts.data_bytes)],
-        ]}
-      />
+      {counts && (
+        <Facts
+          of={[
+            ['Rows read', counts.rows.toLocaleString('en')],
+            ['Accepted', counts.accepted.toLocaleString('en')],
+            ['Rejected', counts.rejected.toLocaleString('en')],
+            ['Content', sizeOf(counts.data_bytes)],
+          ]}
+        />
+      )}
+      {warnings.length > 0 && (
+        <Alert
+          color="orange"
+          icon={<Icon name="warning" />}
+          title={plural(warnings.length, 'warning')}
+          mt={counts ? 'sm' : 0}
+        >
+          <ul className="plain-list">
+            {warnings.map(({ code, message }) => (
+              <li key={`${code} ${message}`}>{message}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
     </Section>
   )
 }
@@ -219,7 +237,6 @@ function Record({ one }: { readonly one: Import }) {
               Open the job
             </PageLink>,
           ],
-          ...one.warnings.map(({ code, message }) => ['Warning', <span key={code}>{message}</span>] as const),
         ]}
       />
     </Section>

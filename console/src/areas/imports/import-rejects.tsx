@@ -1,37 +1,68 @@
 /** The rejected rows of an import, by what is wrong with them, page by page. */
-import { Group, UnstyledButton } from '@mantine/core'
-import type { Schemas } from '@probity/client'
+import { Button, Group, UnstyledButton } from '@mantine/core'
+import { problemFromAnswer, type Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { useChange } from '../../ui/change.ts'
 import { ListTable, usePages } from '../../ui/list.tsx'
+import { ProblemNote } from '../../ui/problem-note.tsx'
 import { RejectRow, rejectHead } from '../../ui/reject-table.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 import { Section } from '../../ui/section.tsx'
 import { plural } from '../../ui/words.ts'
 
 type Rejected = Schemas['RejectPage']['items'][number]
 
-export function ImportRejects({ one: { import_id, rejects } }: { readonly one: Schemas['Import'] }) {
+const REJECTS = '/api/reference-data/imports/{import_id}/rejects'
+
+/** A download needs the token, which a plain link does not send. The whole lies below the pages and is asked for like them. */
+async function readAll(import_id: string): Promise<Blob> {
+  const { data, error, response } = await probity.raw.GET(`${REJECTS}/export` as typeof REJECTS, {
+    params: { path: { import_id } },
+    headers: { accept: 'application/x-ndjson' },
+    parseAs: 'blob',
+  })
+  if (data === undefined) throw problemFromAnswer(response, error)
+  return data as unknown as Blob
+}
+
+export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
+  const { import_id, list_key, rejects, finished_at } = one
   const [code, setCode] = useState<string | null>(null)
   const list = usePages<Rejected>(['imports', 'rejects', import_id, code], (cursor, signal) =>
-    probity.GET('/api/reference-data/imports/{import_id}/rejects', {
+    probity.GET(REJECTS, {
       params: { path: { import_id }, query: { ...cursor, ...(code !== null && { code }), limit: 50 } },
       signal,
     }),
   )
+  const download = useChange(() => readAll(import_id), {
+    touches: [],
+    onDone: (content) => saveFile(`${list_key}-rejects.ndjson`, content),
+  })
   const page = list.data?.pages[0] as Schemas['RejectPage'] | undefined
   const byCode = new Map<string, number>()
-  for (const { code: one, count } of rejects) byCode.set(one, (byCode.get(one) ?? 0) + count)
+  for (const { code: kind, count } of rejects) byCode.set(kind, (byCode.get(kind) ?? 0) + count)
   return (
-    <Section title={plural(page?.total ?? 0, 'reason for rejection', 'reasons for rejection')}>
+    <Section
+      title={plural(page?.total ?? 0, 'reason for rejection', 'reasons for rejection')}
+      aside={
+        finished_at !== null && (
+          <Button size="xs" variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>
+            Download rejects
+          </Button>
+        )
+      }
+    >
+      <ProblemNote problem={download.problem} />
       <Group gap={6} mb="sm" role="group" aria-label="By reason">
-        {[...byCode].map(([one, count]) => (
+        {[...byCode].map(([kind, count]) => (
           <UnstyledButton
-            key={one}
+            key={kind}
             className="chip mono"
-            aria-pressed={code === one}
-            onClick={() => setCode(code === one ? null : one)}
+            aria-pressed={code === kind}
+            onClick={() => setCode(code === kind ? null : kind)}
           >
-            {one} <b>{count.toLocaleString('en')}</b>
+            {kind} <b>{count.toLocaleString('en')}</b>
           </UnstyledButton>
         ))}
         {page?.truncated && <span className="quiet">Fewer rows are kept than were rejected.</span>}

@@ -20,9 +20,8 @@ export default function SignInPage() {
           <TokenBox submit="Sign in" onDone={() => isOwnPage && navigate({ to: '/' })} />
         </Card>
         <Text size="sm" c="dimmed">
-          A token of the demo tenant is printed when the server starts, and by{' '}
-          <span className="mono">npx probity token --tenant demo --role tenant_admin</span>. API keys are made under API
-          keys by an administrator.
+          API keys are made under API keys by an administrator. For trying out, a server with demo tenants prints tokens
+          when it starts, and so does <span className="mono">npx probity token --tenant demo --role tenant_admin</span>.
         </Text>
       </Stack>
     </Page>

@@ -1,7 +1,8 @@
-/** Inviting a person. What is wrong with a field is said at that field. */
+/** Inviting a person. What is wrong with a field is said at that field. Governed where roles come with it. */
 import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { faultsByField } from '../../ui/problem-words.ts'
@@ -35,7 +36,7 @@ export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; re
       title="Invite a user"
       isOpen={isOpen}
       onClose={close}
-      onSubmit={() => invite.run(person)}
+      onSubmit={() => invite.waiting === null && invite.run(person)}
       submit="Send invitation"
       change={invite}
       size="lg"
@@ -47,6 +48,7 @@ export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; re
         <TextInput label="Language" placeholder="en-GB" maxLength={35} {...field('locale')} />
       </Group>
       <RolePicker label="Roles" value={person.roles} onChange={(roles) => setPerson({ ...person, roles })} />
+      <ApprovalNote request={invite.waiting} />
     </FormDialog>
   )
 }

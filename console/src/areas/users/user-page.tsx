@@ -6,6 +6,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { ConflictMark, RoleBadges, StateBadge } from '../../ui/badges.tsx'
 import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
@@ -104,7 +105,12 @@ function Access({ user }: { readonly user: User }) {
     return (
       <>
         <ProblemNote problem={reactivate.problem} />
-        <Button loading={reactivate.isRunning} onClick={() => reactivate.run(undefined)}>
+        <ApprovalNote request={reactivate.waiting} />
+        <Button
+          loading={reactivate.isRunning}
+          disabled={reactivate.waiting !== null}
+          onClick={() => reactivate.run(undefined)}
+        >
           Reactivate
         </Button>
       </>

@@ -13,6 +13,7 @@ import {
   findInForce,
   findPrevious,
   insertActivation,
+  isOverdue,
   listPending,
   lockActivations,
   updateRevoked,
@@ -89,7 +90,18 @@ export async function activate(
       cr_id: request.cr_id ?? null,
     }),
   )
-  return found(made)
+  return expectInTime(tx, found(made))
+}
+
+/**
+ * What was to begin later and is approved too late would govern a time that others have decided in already. Asked of the
+ * recorded row: by then the instant either has passed or is safely ahead.
+ */
+async function expectInTime(tx: Tx, made: ActivationRow): Promise<ActivationRow> {
+  if (await isOverdue(tx, made)) {
+    fail('approval_void', `The instant has passed (${made.effective_from}): propose it again.`)
+  }
+  return made
 }
 
 function expectOwnOf(tx: Tx, { tenant_id, family, list_key }: DatasetRow): void {
@@ -241,7 +253,7 @@ export async function pin(
       cr_id: request.cr_id ?? null,
     }),
   )
-  return found(made)
+  return expectInTime(tx, found(made))
 }
 
 export async function unpin(

@@ -72,6 +72,16 @@ export const insertActivation = (tx: Tx, activation: NewActivation) =>
     ],
   )
 
+/** Asked for while its instant was still to come, and recorded after it. */
+export const isOverdue = async (tx: Tx, { activation_id, retroactive, cr_id }: ActivationRow): Promise<boolean> =>
+  retroactive &&
+  cr_id !== null &&
+  (await tx.find(
+    `select 1 as one from app.activation a join app.change_request c on c.tenant_id = a.tenant_id and c.cr_id = a.cr_id
+      where a.tenant_id = $1 and a.activation_id = $2 and c.created_at < a.effective_from`,
+    [tx.tenant_id, activation_id],
+  )) !== undefined
+
 /** Newest first. The shared list's own timeline is read with the system tenant's id. */
 export const listActivations = (
   tx: Tx,

@@ -2,7 +2,7 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
-import { type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
@@ -15,6 +15,7 @@ import { failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+import { listRejects, type RejectRow } from './queries.ts'
 
 export const definitionOf = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
@@ -30,6 +31,12 @@ export const optionsFor = (
   TABLES.has(adapter_key) && type !== null && options['columns'] === undefined && options['header'] !== false
     ? { ...options, columns: mappingOf(type) }
     : options
+
+/** A sentence where the adapter reads entries of one type only and another is asked for. */
+export const misfitOf = ({ key, target_type }: Adapter, type_key: string): string | null =>
+  target_type === null || target_type === type_key
+    ? null
+    : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
 
 export const readSource = (
   kernel: Pick<Kernel, 'script'>,
@@ -212,6 +219,24 @@ export const countsOf = ({ rows, accepted, rejected, data_bytes }: ImportTotals)
   rejected,
   data_bytes,
 })
+
+const REJECTS_AT_ONCE = 1000
+
+/** Every reject that was kept, a line each; no transaction spans the batches. */
+export async function* rejectLines(
+  read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  import_id: string,
+): AsyncGenerator<string> {
+  let after: [number] | null = null
+  for (;;) {
+    const from = after
+    const rows: RejectRow[] = await read((tx) => listRejects(tx, import_id, null, from, REJECTS_AT_ONCE))
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    after = [last.seq]
+  }
+}
 
 /** The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. */
 export async function previewSource(

@@ -50,9 +50,16 @@ export const datasetImport = defineJob({
     let read_to_end: ImportTotals | null = null
     let kept = 0
     let reported_ms = 0
+    let read_bytes = 0
+    const source = async function* () {
+      for await (const bytes of readUpload(read, row.upload_id as string)) {
+        read_bytes += bytes.length
+        yield bytes
+      }
+    }
     const run = {
       strict: order.strict,
-      outputs: readSource(kernel, readUpload(read, row.upload_id as string), {
+      outputs: readSource(kernel, source(), {
         adapter_key: row.adapter_key,
         options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
         type: definitionOf(type),
@@ -67,11 +74,11 @@ export const datasetImport = defineJob({
         if (room.length > 0) await write((tx) => insertRejects(tx, import_id, kept + 1, room))
         kept += room.length
       },
-      onProgress: async (rows: number) => {
+      onProgress: async () => {
         signal.throwIfAborted()
         if (Date.now() - reported_ms < REPORT_EVERY_MS) return
         reported_ms = Date.now()
-        await step(async () => ({ progress: { done: rows, unit: 'rows' } }))
+        await step(async () => ({ progress: { done: read_bytes, total: row.source.size_bytes, unit: 'bytes' } }))
       },
     }
     try {

@@ -67,7 +67,9 @@ export const typeRoutes = [
   }).handle(async ({ tx, body, audit }) => {
     await lockType(tx, body.type_key)
     const existing = await findType(tx, body.type_key)
-    if (existing) fail(existing.tenant_id === tx.tenant_id ? 'duplicate' : 'list_key_reserved')
+    if (existing?.tenant_id === tx.tenant_id) fail('duplicate')
+    if (existing)
+      fail('list_key_reserved', `${body.type_key} is a shared type: use it as it is, or choose another key.`)
     const definition = contentOf(body)
     const type = found(
       await insertType(tx, {

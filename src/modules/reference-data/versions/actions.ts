@@ -232,9 +232,13 @@ export async function expectVersion(
   return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
 }
 
+/** A job made what somebody ordered; who that was is what people ask. */
+export const makerOf = ({ provenance, created_by }: Pick<VersionRow, 'provenance' | 'created_by'>): string =>
+  typeof provenance['imported_by'] === 'string' ? provenance['imported_by'] : created_by
+
 export const shownVersion = (list_key: string, version: VersionRow) => {
   const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
-  return { list_key, ...rest }
+  return { list_key, ...rest, created_by: makerOf(version) }
 }
 
 export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
@@ -276,8 +280,9 @@ interface DifferenceInput {
   readonly tx: Tx
   readonly kernel: Kernel
   readonly query: {
-    readonly from: number
-    readonly to: number
+    /** Numbers or labels. */
+    readonly from: string
+    readonly to: string
     readonly limit?: number
     readonly cursor?: string
     readonly key_prefix?: string
@@ -290,12 +295,11 @@ const under = (key: string, entry: Entry | null): object => (entry === null ? {}
 
 /** One page of what differs between two versions, in either direction; the summary comes with the first. */
 export async function differencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
-  const versionOf = async (number: number) =>
-    (await findVersion(tx, dataset, number)) ??
-    fail('not_found', `There is no version ${number} of ${dataset.list_key}.`)
+  const versionOf = async (name: string) =>
+    (await findVersion(tx, dataset, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
   const from = await versionOf(query.from)
   const to = await versionOf(query.to)
-  const range = { from: query.from, to: query.to }
+  const range = { from: from.version, to: to.version }
   const binding = { k: dataset.list_key, ...range, p: query.key_prefix ?? '', f: query.format ?? '' }
   const bound = { tenant_id: tx.tenant_id, route, binding }
   const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)

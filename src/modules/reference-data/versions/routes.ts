@@ -20,6 +20,7 @@ import {
   expectHeadTag,
   expectOwn,
   expectVersion,
+  makerOf,
   publishStaged,
   shownVersion,
   treeOf,
@@ -237,13 +238,13 @@ export const versionRoutes = [
     const { dataset, version } = await expectVersion(tx, params)
     const of = { tenant_id: dataset.tenant_id, family: 'list' as const, list_key: params.list_key }
     const activations = (await listActivations(tx, of, null, 1000)).filter((one) => one.version === version.version)
-    const { origin, created_at, created_by, content_hash, provenance } = version
+    const { origin, created_at, content_hash, provenance } = version
     return {
       list_key: params.list_key,
       version: version.version,
       origin,
       created_at,
-      created_by,
+      created_by: makerOf(version),
       content_hash,
       provenance,
       activations: activations.slice(0, 100).map(({ activation_id, effective_from, actor, reason, cr_id }) => ({
@@ -307,7 +308,7 @@ export const versionRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/diff', {
     id: 'diffDatasetVersions',
     summary: 'Added, removed and changed entries between two versions, field by field',
-    description: 'Either direction. The summary comes with the first page.',
+    description: 'Either direction, by number or label. The summary comes with the first page.',
     roles: everyone,
     tx: 'read',
     params: ListKeyParams,

@@ -13,7 +13,18 @@ import {
   Type,
   text,
 } from '../../../kernel/schema.ts'
-import { Difference, EntryValue, FreeJson, Label, ListKey, Origin, Reason, Sha256, VersionNumber } from '../schema.ts'
+import {
+  Difference,
+  EntryValue,
+  FreeJson,
+  Label,
+  ListKey,
+  Origin,
+  Reason,
+  Sha256,
+  VersionName,
+  VersionNumber,
+} from '../schema.ts'
 
 const metadata = {
   list_key: ListKey,
@@ -112,8 +123,8 @@ const Change = closed({
 })
 export const DifferenceQuery = closed({
   ...pageQuery,
-  from: VersionNumber,
-  to: VersionNumber,
+  from: VersionName,
+  to: VersionName,
   key_prefix: Type.Optional(text(500)),
   format: Type.Optional(
     oneOf(['changes', 'json-patch'], {

@@ -1,0 +1,18 @@
+/** What is always a bug or an attack: told in the log with its place, and counted, so that somebody is called. */
+import type { Log } from './log.ts'
+import type { AlarmReason, Metrics } from './metrics.ts'
+
+export type Alarm = (reason: AlarmReason, facts: object, message: string) => void
+
+export const createAlarm =
+  (log: Pick<Log, 'error'>, { alarms }: Pick<Metrics, 'alarms'>): Alarm =>
+  (reason, facts, message) => {
+    alarms.inc({ reason })
+    log.error(facts, message)
+  }
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** Why something undeclared that was thrown is an alarm: a row that the database refused is more than an accident. */
+export const alarmReasonOf = (error: unknown): AlarmReason =>
+  (error as { code?: string } | null)?.code === INSUFFICIENT_PRIVILEGE ? 'policy_violation' : 'internal_error'

@@ -1,0 +1,26 @@
+/** Which content coding of an answer an Accept-Encoding header asks for (RFC 9110, section 12.5.3). Compresses nothing itself. */
+export type Coding = 'br' | 'gzip' | 'identity'
+
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+/** Below every weight that can be written: whoever does not mention plain bytes takes them when there is nothing else. */
+const UNMENTIONED = 0.0001
+
+/** The heaviest of those `offered`, the first of equals; none when the caller refuses all of them. */
+export function chooseCoding(header: string | undefined, offered: readonly Coding[]): Coding | undefined {
+  const weights = weightsIn(header ?? '')
+  const weightOf = (coding: Coding): number =>
+    weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? UNMENTIONED : 0)
+  const [best] = offered.filter((coding) => weightOf(coding) > 0).toSorted((a, b) => weightOf(b) - weightOf(a))
+  return best
+}
+
+/** What cannot be read counts as not written. */
+function weightsIn(header: string): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const part of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((word) => word.trim())
+    const weight = parameters.length === 0 ? '1' : WEIGHT.exec(parameters.join(';'))?.[1]
+    if (weight !== undefined) weights.set(name, Number(weight))
+  }
+  return weights
+}

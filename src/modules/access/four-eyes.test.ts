@@ -1,0 +1,210 @@
+/** Whoever gives roles, in whatever way, gives them with approval where the tenant asks for it: nobody makes a second self. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type World, world } from '../../../test/support/world.ts'
+import type { Role } from '../../kernel/auth/roles.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
+import { uuidv7 } from '../../kernel/uuid.ts'
+import { insertUser, lockApprovalPolicy } from './queries.ts'
+
+interface Caller {
+  readonly principal: `user:${string}` | `key:${string}`
+  readonly token: string
+}
+
+let w: World
+let tenant_id: string
+/** The first two administrators: one invited by a key of the operator's, the other by the first. */
+let ada: Caller
+let bob: Caller
+let count = 0
+
+beforeAll(async () => {
+  w = await world()
+})
+afterAll(() => w.close())
+beforeEach(async () => {
+  tenant_id = await w.makeTenant({ four_eyes: true })
+  ada = await invited(await speaker(`key:${uuidv7()}`))
+  bob = await invited(ada)
+})
+
+const speaker = async (principal: Caller['principal'], roles: Role[] = ['tenant_admin']): Promise<Caller> => ({
+  principal,
+  token: await w.token({ tenant_id, principal, roles }),
+})
+const call = (by: Caller, at: string, body?: unknown, headers: Record<string, string> = {}) =>
+  w.call(at, { token: by.token, headers, ...(body !== undefined && { body }) })
+const invite = (by: Caller, roles: readonly string[] = ['tenant_admin']) =>
+  call(by, 'POST /users', { name: 'Ada', email: `ada-${count++}@example.com`, roles })
+const invited = async (by: Caller) => speaker(`user:${(await invite(by)).json.user_id}`)
+const newKey = (by: Caller, roles: Role[] = ['tenant_admin'], headers = {}) =>
+  call(by, 'POST /api-keys', { name: 'robot', roles }, headers)
+const approve = (by: Caller, cr_id: string) => call(by, `POST /change-requests/${cr_id}/approve`, {})
+const rotate = (by: Caller, key_id: string) => call(by, `POST /api-keys/${key_id}/rotate`, { overlap_minutes: 0 })
+const exchange = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
+const idsOf = async (at: string, member: string) =>
+  (await call(ada, at)).json.items.map((item: Record<string, unknown>) => item[member])
+const idOf = ({ principal }: Caller) => principal.slice(principal.indexOf(':') + 1)
+
+/** Whether anybody waits for what this transaction holds. */
+const isAwaited = async (tx: Tx): Promise<boolean> =>
+  (await tx.query('select 1 from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))'))
+    .length > 0
+
+/** A key that was asked for, approved, and given its secret. */
+async function approvedKey(by: Caller, approver: Caller): Promise<Caller & { secret: string }> {
+  const { cr_id } = (await newKey(by)).json
+  expect((await approve(approver, cr_id)).status).toBe(200)
+  const { secret } = (await rotate(by, cr_id)).json
+  return { principal: `key:${cr_id}`, token: (await exchange(secret)).json.access_token, secret }
+}
+
+describe('a person', () => {
+  test('with roles waits, and is made under the id of the change request once somebody else approves', async () => {
+    const asked = await invite(ada, ['tenant_admin', 'compliance_officer'])
+    expect(asked.status).toBe(202)
+    expect(asked.json).toMatchObject({ action: 'roles', operation: 'createUser', head: null, state: 'open' })
+    const { cr_id } = asked.json
+    expect(await idsOf('GET /users', 'user_id')).toEqual([idOf(ada), idOf(bob)])
+    expect((await approve(ada, cr_id)).json.code).toBe('approval_own_request')
+    expect((await approve(bob, cr_id)).json.state).toBe('approved')
+    expect((await call(ada, `GET /users/${cr_id}`)).json).toMatchObject({
+      roles: ['tenant_admin', 'compliance_officer'],
+      state: 'invited',
+      created_by: ada.principal,
+    })
+  })
+
+  test('without roles does not wait', async () => {
+    expect((await invite(ada, [])).status).toBe(201)
+  })
+
+  test('who was taken on meanwhile is refused when the other is approved', async () => {
+    const { cr_id, body } = (await invite(ada, ['viewer'])).json
+    expect((await call(ada, 'POST /users', { ...body, roles: [] })).status).toBe(201)
+    expect((await approve(bob, cr_id)).json.code).toBe('duplicate')
+  })
+
+  test('gets access back with approval, because the roles come with it', async () => {
+    const { cr_id } = (await invite(ada, ['analyst'])).json
+    await approve(bob, cr_id)
+    expect((await call(ada, `POST /users/${cr_id}/reactivate`)).status).toBe(200)
+    await call(ada, `POST /users/${cr_id}/deactivate`)
+    const asked = await call(ada, `POST /users/${cr_id}/reactivate`)
+    expect(asked.json).toMatchObject({ operation: 'reactivateUser', params: { user_id: cr_id }, head: '2' })
+    expect((await call(ada, `GET /users/${cr_id}`)).json.state).toBe('inactive')
+    await approve(bob, asked.json.cr_id)
+    expect((await call(ada, `GET /users/${cr_id}`)).json.state).toBe('active')
+    expect((await call(ada, `POST /users/${uuidv7()}/reactivate`)).json.code).toBe('not_found')
+  })
+
+  test('who has no roles gets access back at once', async () => {
+    const { user_id } = (await invite(ada, [])).json
+    await call(ada, `POST /users/${user_id}/deactivate`)
+    expect((await call(ada, `POST /users/${user_id}/reactivate`)).json.state).toBe('active')
+  })
+})
+
+describe('a key', () => {
+  test('waits, and its secret goes to who asked for it, once', async () => {
+    const asked = await newKey(ada, ['service'])
+    expect(asked.status).toBe(202)
+    expect(asked.text).not.toContain('pk_')
+    const { cr_id } = asked.json
+    expect(await idsOf('GET /api-keys', 'key_id')).toEqual([])
+    const approved = await approve(bob, cr_id)
+    expect(approved.json.state).toBe('approved')
+    expect(approved.text).not.toContain('pk_')
+    const [key] = (await call(ada, 'GET /api-keys')).json.items
+    expect(key).toMatchObject({ key_id: cr_id, roles: ['service'], created_by: ada.principal, last_used_at: null })
+    expect((await rotate(bob, cr_id)).json.code).toBe('transition_not_allowed')
+    const { secret } = (await rotate(ada, cr_id)).json
+    expect((await exchange(secret)).json.roles).toEqual(['service'])
+  })
+
+  test('asked for again with the same Idempotency-Key is the same request', async () => {
+    const ask = () => newKey(ada, ['service'], { 'idempotency-key': 'one-key' })
+    const [first, again] = [await ask(), await ask()]
+    expect(again.headers['idempotency-replayed']).toBe('true')
+    expect([again.status, again.text]).toEqual([202, first.text])
+    expect(await idsOf('GET /change-requests?state=open', 'cr_id')).toEqual([first.json.cr_id])
+  })
+
+  test('gives itself a new secret, and nobody else theirs', async () => {
+    const robot = await approvedKey(ada, bob)
+    expect((await rotate(bob, idOf(robot))).json.code).toBe('transition_not_allowed')
+    const { secret } = (await rotate(robot, idOf(robot))).json
+    expect((await exchange(secret)).status).toBe(200)
+  })
+
+  test('proposes nothing that who asked for it could approve, through however many keys', async () => {
+    const robot = await approvedKey(ada, bob)
+    const { cr_id } = (await invite(robot)).json
+    const own = (await approve(ada, cr_id)).json
+    expect([own.code, own.detail]).toEqual(['approval_own_request', 'A key that you asked for proposed this change.'])
+    const second = await approvedKey(robot, bob)
+    const further = (await invite(second)).json.cr_id
+    expect((await approve(ada, further)).json.code).toBe('approval_own_request')
+    for (const request of [cr_id, further]) expect((await approve(bob, request)).json.state).toBe('approved')
+  })
+})
+
+describe('a tenant that begins', () => {
+  beforeEach(async () => {
+    tenant_id = await w.makeTenant({ four_eyes: true })
+  })
+
+  test('has its first people and keys made at once, until there is somebody else who could approve', async () => {
+    const founder = await speaker(`key:${uuidv7()}`)
+    expect((await newKey(founder, ['service'])).status).toBe(201)
+    expect((await invite(founder, ['compliance_officer'])).status).toBe(201)
+    const first = await invited(founder)
+    expect((await invite(founder)).status).toBe(202)
+    // The first administrator has nobody beside them yet: the next one is made at once, the one after is not.
+    const { key } = (await newKey(first, ['service'])).json
+    expect((await rotate(first, key.key_id)).status).toBe(200)
+    expect((await invite(first)).status).toBe(201)
+    expect((await invite(first)).status).toBe(202)
+    expect((await newKey(first, ['viewer'])).status).toBe(202)
+  })
+
+  test('whose second administrator is being made this very moment has nobody else made at once', async () => {
+    const first = await invited(await speaker(`key:${uuidv7()}`))
+    const scope = { tenant_id, actor: first.principal }
+    const { pending } = await w.runtime.database.write(scope, async (tx) => {
+      const person = { issuer: 'test', subject: 'second', email: null, name: 'Second', team: null, locale: null }
+      const rights = { roles: ['tenant_admin'], origin: 'built_in', state: 'invited' } as const
+      await lockApprovalPolicy(tx)
+      await insertUser(tx, { user_id: uuidv7(), ...person, ...rights })
+      let isAnswered = false
+      const pending = invite(first).finally(() => {
+        isAnswered = true
+      })
+      await vi.waitUntil(async () => isAnswered || (await isAwaited(tx)), { timeout: 20_000 })
+      return { pending }
+    })
+    expect((await pending).status).toBe(202)
+  })
+
+  test('needs as many others as must approve', async () => {
+    const rules = [{ action: 'roles', approvers: 2, role: 'compliance_officer' }]
+    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run('update app.approval_policy set rules = $2::jsonb where tenant_id = $1', [
+        tenant_id,
+        JSON.stringify(rules),
+      ]),
+    )
+    const founder = await speaker(`key:${uuidv7()}`)
+    for (let n = 0; n < 2; n++) expect((await invite(founder, ['compliance_officer'])).status).toBe(201)
+    expect((await invite(founder, ['viewer'])).status).toBe(202)
+  })
+
+  test('does not begin again by deactivating everybody else', async () => {
+    const one = await invited(await speaker(`key:${uuidv7()}`))
+    const two = await invited(one)
+    expect((await call(one, `POST /users/${idOf(two)}/deactivate`)).status).toBe(200)
+    expect((await invite(one)).status).toBe(202)
+    expect((await newKey(one)).status).toBe(202)
+    expect((await call(one, `POST /users/${idOf(two)}/reactivate`)).status).toBe(202)
+  })
+})
