@@ -676,7 +676,7 @@ export interface paths {
         get: operations["getApprovalPolicy"];
         /**
          * Change the approval policy
-         * @description Under the policy itself: where it names `approval-policy`, changing it needs approval too.
+         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve.
          *
          *     Roles: tenant_admin, compliance_officer.
          *

@@ -96,6 +96,8 @@ interface Marks {
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
     /** An emergency the declaration allows for: the change is made at once, and its record says so. */
     readonly unless?: (body: unknown) => boolean
+    /** The rule that holds where the policy has none for this action. */
+    readonly otherwise?: (tx: Tx) => Promise<ApprovalRule | undefined>
     /** Asked inside the transaction where the policy asks for approvers: false when this change can do without them. */
     readonly applies?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
   }

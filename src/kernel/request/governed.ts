@@ -62,7 +62,7 @@ export async function propose(
 ): Promise<ChangeRequestRow | undefined> {
   const governed = route.governed
   if (!governed || governed.unless?.(input.body)) return undefined
-  const rule = await findApprovalRule(tx, governed.action)
+  const rule = (await findApprovalRule(tx, governed.action)) ?? (await governed.otherwise?.(tx))
   if (!rule || (await governed.applies?.(tx, rule, input)) === false) return undefined
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
   // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.

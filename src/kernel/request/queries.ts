@@ -65,6 +65,16 @@ export const findApprovalRule = (tx: Tx, action: string) =>
     [tx.tenant_id, action],
   )
 
+/** The rule that asks for the most approvers, whatever it is about. */
+export const findStrictestRule = (tx: Tx) =>
+  tx.find<ApprovalRule>(
+    `select rule.action, rule.approvers, rule.role, false as require_impact
+       from app.approval_policy p,
+            jsonb_to_recordset(p.rules) as rule (action text, approvers bigint, role text)
+      where p.tenant_id = $1 and rule.approvers > 0 order by rule.approvers desc, rule.action limit 1`,
+    [tx.tenant_id],
+  )
+
 export async function tryAndUndo(tx: Tx, attempt: () => Promise<unknown>): Promise<void> {
   await tx.run('savepoint proposal')
   await attempt()

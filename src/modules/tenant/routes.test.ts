@@ -80,6 +80,38 @@ describe('the approval policy', () => {
   })
 })
 
+describe('a policy that does not name itself', () => {
+  const rules = [
+    { action: 'tenant-profile', approvers: 1, role: 'tenant_admin' },
+    { action: 'activation', approvers: 2, role: 'compliance_officer' },
+  ]
+  const officer = (name: string) =>
+    call('POST /users', { name, email: `${name}@bank.example`, roles: ['compliance_officer'] })
+
+  test('is not emptied by one person, once those its strictest rule asks for are there', async () => {
+    await officer('ann')
+    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
+    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
+    await officer('bob')
+    const { status, json } = await call('PUT /tenant/approval-policy', { rules: [] })
+    expect([status, json.action, json.required_role, json.approvers]).toEqual([
+      202,
+      'approval-policy',
+      'compliance_officer',
+      2,
+    ])
+    expect((await call('GET /tenant/approval-policy')).json.rules).toMatchObject(rules)
+  })
+
+  test('is written at once as long as it asks for nothing', async () => {
+    await officer('ann')
+    await officer('bob')
+    expect((await call('PUT /tenant/approval-policy', { rules: [] })).status).toBe(200)
+    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
+    expect((await call('PUT /tenant/approval-policy', { rules: [] })).status).toBe(202)
+  })
+})
+
 describe('the retention policy', () => {
   test('starts with the defaults, and is replaced as a whole', async () => {
     const before = (await call('GET /tenant/retention-policy')).json

@@ -3,8 +3,10 @@ import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { fail, found } from '../../kernel/problem.ts'
+import { findStrictestRule } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { tenantRoute } from '../../kernel/route.ts'
+import { mayBeApproved } from '../access/index.ts'
 import { checkIsolation } from './actions.ts'
 import {
   findApprovalPolicy,
@@ -78,7 +80,9 @@ export const tenantRoutes = [
   tenantRoute('PUT /tenant/approval-policy', {
     id: 'updateApprovalPolicy',
     summary: 'Change the approval policy',
-    description: 'Under the policy itself: where it names `approval-policy`, changing it needs approval too.',
+    description:
+      'Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is ' +
+      'somebody else who could approve.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
     body: ApprovalPolicyChange,
@@ -87,6 +91,11 @@ export const tenantRoutes = [
     governed: {
       action: 'approval-policy',
       head: async (tx: Tx) => String((await findApprovalPolicy(tx))?.revision ?? 0),
+      // A policy that one person could empty would protect nothing.
+      otherwise: async (tx: Tx) => {
+        const rule = await findStrictestRule(tx)
+        return rule && (await mayBeApproved(tx, rule)) ? rule : undefined
+      },
     },
     problems: ['not_found', 'conflict'],
   }).handle(async (input) => {

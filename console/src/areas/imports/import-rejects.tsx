@@ -17,7 +17,7 @@ const REJECTS = '/api/reference-data/imports/{import_id}/rejects'
 
 /** A download needs the token, which a plain link does not send. The whole lies below the pages and is asked for like them. */
 async function readAll(import_id: string): Promise<Blob> {
-  const { data, error, response } = await probity.raw.GET(`${REJECTS}/export` as typeof REJECTS, {
+  const { data, error, response } = await probity.raw.GET(`${REJECTS}/export`, {
     params: { path: { import_id } },
     headers: { accept: 'application/x-ndjson' },
     parseAs: 'blob',
