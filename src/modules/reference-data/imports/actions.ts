@@ -231,9 +231,9 @@ export async function* rejectLines(
   for (;;) {
     const from = after
     const rows: RejectRow[] = await read((tx) => listRejects(tx, import_id, null, from, REJECTS_AT_ONCE))
+    if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
     const last = rows.at(-1)
-    if (!last) return
-    yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    if (!last || rows.length < REJECTS_AT_ONCE) return
     after = [last.seq]
   }
 }
