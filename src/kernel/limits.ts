@@ -59,10 +59,9 @@ export class Limits {
     // What its own limit refuses must not use up the tenant's: one runaway key would lock everybody else out.
     const shared = [`t:${tenantId}`, this.limitOf(standing, 'tenant')] as const
     const all = own.allowed ? this.#buckets.take(...shared) : this.#buckets.peek(...shared)
-    const headers = rateLimitHeaders([named('principal', own), named('tenant', all)])
-    if (own.allowed && all.allowed) return headers
+    if (own.allowed && all.allowed) return headersOf(own, all)
     if (!this.#buckets.take(floodKey(tenantId), FLOOD).allowed) this.#flooded_until_ms = performance.now() + FLOOD_MS
-    refuse('rate_limited', { retry_after_s: (own.allowed ? all : own).retry_after_s, headers })
+    refuse('rate_limited', refusalOf(own, all))
   }
 
   /** Whether anybody floods this process with requests beyond a limit: asked for every request, so it costs nothing. */
@@ -78,9 +77,7 @@ export class Limits {
     if (this.#buckets.peek(floodKey(tenantId), FLOOD).allowed) return undefined
     const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
     const all = this.#buckets.peek(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
-    if (own.allowed && all.allowed) return undefined
-    const headers = rateLimitHeaders([named('principal', own), named('tenant', all)])
-    return { retry_after_s: (own.allowed ? all : own).retry_after_s, headers }
+    return own.allowed && all.allowed ? undefined : refusalOf(own, all)
   }
 
   enter(tenantId: string, standing: Standing): void {
@@ -124,6 +121,15 @@ const named = (name: string, { allowed, remaining, limit, window_s, reset_s, ret
   window_s,
   reset_s,
   retry_after_s,
+})
+
+const headersOf = (own: Taken, all: Taken): Record<string, string> =>
+  rateLimitHeaders([named('principal', own), named('tenant', all)])
+
+/** Its own limit is told first: there the caller can do something about it. */
+const refusalOf = (own: Taken, all: Taken): Refusal => ({
+  retry_after_s: (own.allowed ? all : own).retry_after_s,
+  headers: headersOf(own, all),
 })
 
 function anonymousHeaders(taken: Taken): Record<string, string> {

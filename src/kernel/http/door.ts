@@ -7,7 +7,7 @@ import type { Refusal } from '../limits.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { Problem, type ProblemCode, problemBody } from '../problem.ts'
-import { readRequestId, securityHeaders } from './envelope.ts'
+import { createSampler, readRequestId, securityHeaders } from './envelope.ts'
 import { problemHeaders } from './problem-reply.ts'
 
 export interface Door {
@@ -17,7 +17,7 @@ export interface Door {
   readonly metrics: Pick<Metrics, 'request'>
 }
 
-const TOLD_EVERY_MS = 1000
+const TOLD_PER_SECOND = 1
 const PROBES = '/api/health'
 /** Stands where the id of the request will. */
 const ID = '00000000-0000-0000-0000-000000000000'
@@ -40,19 +40,15 @@ const flood = prepare('rate_limited', 'requests are refused unseen: a tenant goe
 /** To be called once the server has its listener for requests: that one is asked when there is room. */
 export function guardDoor(server: Server, { isFull, floodOf, log, metrics }: Door): void {
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
-  const told = new Map([behind, flood].map((kind) => [kind, { refused: 0, told_ms: Number.NEGATIVE_INFINITY }]))
+  const whenBehind = { ...behind, sample: createSampler(TOLD_PER_SECOND) }
+  const inFlood = { ...flood, sample: createSampler(TOLD_PER_SECOND) }
 
-  const tell = (kind: typeof behind): void => {
-    const state = told.get(kind) as { refused: number; told_ms: number }
-    state.refused++
-    const now_ms = performance.now()
-    if (now_ms - state.told_ms < TOLD_EVERY_MS) return
-    log.warn({ refused: state.refused }, kind.why)
-    state.refused = 0
-    state.told_ms = now_ms
-  }
-
-  const refuse = (request: IncomingMessage, response: ServerResponse, kind: typeof behind, refusal?: Refusal): void => {
+  const refuse = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    kind: typeof whenBehind,
+    refusal?: Refusal,
+  ): void => {
     const request_id = readRequestId(request.headers['x-request-id'])
     const body = kind.pieces.join(request_id)
     const advice = refusal ? String(Math.max(1, refusal.retry_after_s)) : kind.advice
@@ -62,15 +58,16 @@ export function guardDoor(server: Server, { isFull, floodOf, log, metrics }: Doo
     response.writeHead(kind.status, headers)
     response.end(body)
     metrics.request(request.method as string, 'unmatched', kind.status, 0)
-    tell(kind)
+    const told = kind.sample()
+    if (told) log.warn({ refused: told.left_out + 1 }, kind.why)
   }
 
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (isRefusable(request)) {
-      if (isFull()) return refuse(request, response, behind)
+      if (isFull()) return refuse(request, response, whenBehind)
       const refusal = floodOf(request)
-      if (refusal) return refuse(request, response, flood, refusal)
+      if (refusal) return refuse(request, response, inFlood, refusal)
     }
     handle(request, response)
   })
