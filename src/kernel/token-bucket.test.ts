@@ -138,6 +138,16 @@ describe('what is in flight', () => {
     expect(inFlight.enter('c', 0)).toBe(false)
   })
 
+  test('is forgotten where there are very many keys', () => {
+    const inFlight = new InFlight()
+    for (let n = 0; n < 20_000; n++) {
+      inFlight.enter(`k${n}`, 1)
+      inFlight.leave(`k${n}`)
+    }
+    expect(inFlight.size).toBe(10_000)
+    expect([inFlight.enter('k0', 1), inFlight.enter('k19999', 1)]).toEqual([true, true])
+  })
+
   test('cannot leave without having entered', () => {
     const inFlight = new InFlight()
     inFlight.enter('a', 1)

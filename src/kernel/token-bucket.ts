@@ -74,9 +74,16 @@ export class TokenBuckets {
   }
 }
 
+const MANY_KEYS = 10_000
+
 /** How many are at work under a key right now; every successful `enter` is paired with one `leave`. */
 export class InFlight {
+  /** Who has nothing in flight keeps its entry, for it soon will again: an entry made and dropped each time is dear. */
   readonly #counts = new Map<string, number>()
+
+  get size(): number {
+    return this.#counts.size
+  }
 
   count(key: string): number {
     return this.#counts.get(key) ?? 0
@@ -92,7 +99,7 @@ export class InFlight {
   leave(key: string): void {
     const count = this.count(key)
     if (count === 0) throw new Error('InFlight.leave without a matching enter')
-    if (count === 1) this.#counts.delete(key)
+    if (count === 1 && this.#counts.size > MANY_KEYS) this.#counts.delete(key)
     else this.#counts.set(key, count - 1)
   }
 }

@@ -3,4 +3,4 @@ import { readCounts } from './load/options.ts'
 import { overloadStand } from './load/overload.ts'
 import { runStand } from './load/scene.ts'
 
-await runStand('overload', () => overloadStand(readCounts({ seconds: 20, reads: 0 })))
+await runStand('overload', () => overloadStand(readCounts({ rounds: 5, seconds: 10, reads: 0 })))

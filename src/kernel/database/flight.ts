@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type pg from 'pg'
+import { Line, type Place } from '../line.ts'
 import { parserFor } from './wire-types.ts'
 
 const require = createRequire(import.meta.url)
@@ -256,26 +257,24 @@ const SWEEP_MS = 250
  * PostgreSQL's own limits need PostgreSQL to be there: behind a dead network only a clock of our own ends the waiting. One
  * clock for all flights: a timer for each would cost more than many a query.
  */
-const watches = new Set<Watch>()
+const watches = new Line<Watch>()
 let sweep: NodeJS.Timeout | undefined
 
 class Silence extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-function watch(query: Flight | Convoy, silence_ms: number): Watch {
-  const watched = { query, deadline_ms: performance.now() + silence_ms }
-  watches.add(watched)
+function watch(query: Flight | Convoy, silence_ms: number): Place<Watch> {
   sweep ??= setInterval(endSilences, SWEEP_MS)
-  return watched
+  return watches.add({ query, deadline_ms: performance.now() + silence_ms })
 }
 
 function endSilences(): void {
   const now_ms = performance.now()
   for (const watched of watches) {
-    if (watched.deadline_ms > now_ms) continue
-    watches.delete(watched)
-    watched.query.handleError(new Silence('the database does not answer'))
+    if (watched.value.deadline_ms > now_ms) continue
+    watches.remove(watched)
+    watched.value.query.handleError(new Silence('the database does not answer'))
   }
   if (watches.size > 0) return
   clearInterval(sweep)
@@ -310,7 +309,7 @@ export function flyTogether(
     flight.onEnd = (failure) => {
       if (failure) failures.push(failure)
       if (--left > 0) return
-      if (watched) watches.delete(watched)
+      if (watched) watches.remove(watched)
       onEnd(failures)
     }
   }

@@ -2,7 +2,9 @@
  * Fair admission to the connection pool: one tenant holds at most half of a process's connections, and whoever waits
  * longer than the limit is told so (503) instead of queueing without end.
  */
+import { Line, type Place } from '../line.ts'
 import { Problem } from '../problem.ts'
+import { InFlight } from '../token-bucket.ts'
 
 /** Somebody who waits; exactly one of the two is called, unless the wait is called off. */
 export interface Waiter {
@@ -11,13 +13,16 @@ export interface Waiter {
   readonly refuse: (problem: Problem) => void
 }
 
+/** Where a waiter stands: what is needed to call the wait off. */
+export type Wait = Place<{ readonly waiter: Waiter; readonly deadline_ms: number }>
+
 export class Gate {
   readonly #size: number
   readonly #share: number
   readonly #wait_ms: number
-  readonly #held = new Map<string, number>()
+  readonly #held = new InFlight()
   /** In the order of arrival, hence of patience: all have the same. */
-  readonly #waiting = new Map<Waiter, number>()
+  readonly #waiting = new Line<Wait['value']>()
   #timer: NodeJS.Timeout | undefined
   #inside = 0
 
@@ -36,20 +41,18 @@ export class Gate {
 
   /** True, and inside, when there is room at once. */
   tryEnter(tenant: string): boolean {
-    const held = this.#held.get(tenant) ?? 0
-    if (this.#inside >= this.#size || held >= this.#share) return false
+    if (this.#inside >= this.#size || !this.#held.enter(tenant, this.#share)) return false
     this.#inside++
-    this.#held.set(tenant, held + 1)
     return true
   }
 
-  wait(waiter: Waiter): void {
-    this.#waiting.set(waiter, performance.now() + this.#wait_ms)
+  wait(waiter: Waiter): Wait {
     this.#timer ??= setTimeout(() => this.#refuseLate(), this.#wait_ms)
+    return this.#waiting.add({ waiter, deadline_ms: performance.now() + this.#wait_ms })
   }
 
-  callOff(waiter: Waiter): void {
-    this.#waiting.delete(waiter)
+  callOff(wait: Wait): void {
+    this.#waiting.remove(wait)
   }
 
   async enter(tenant: string): Promise<void> {
@@ -58,14 +61,13 @@ export class Gate {
   }
 
   leave(tenant: string): void {
-    const held = (this.#held.get(tenant) ?? 0) - 1
-    if (held > 0) this.#held.set(tenant, held)
-    else this.#held.delete(tenant)
+    this.#held.leave(tenant)
     this.#inside--
     // The longest-waiting one that fits, not simply the first: a tenant over its share must not block the others.
-    for (const waiter of this.#waiting.keys()) {
+    for (const wait of this.#waiting) {
+      const { waiter } = wait.value
       if (!this.tryEnter(waiter.tenant)) continue
-      this.#waiting.delete(waiter)
+      this.#waiting.remove(wait)
       waiter.admit()
       return
     }
@@ -74,12 +76,13 @@ export class Gate {
   #refuseLate(): void {
     const now_ms = performance.now()
     this.#timer = undefined
-    for (const [waiter, deadline_ms] of this.#waiting) {
+    for (const wait of this.#waiting) {
+      const { waiter, deadline_ms } = wait.value
       if (deadline_ms > now_ms) {
         this.#timer = setTimeout(() => this.#refuseLate(), deadline_ms - now_ms + 1)
         return
       }
-      this.#waiting.delete(waiter)
+      this.#waiting.remove(wait)
       waiter.refuse(new Problem('overloaded', { retry_after_s: 1 }))
     }
   }

@@ -7,7 +7,7 @@ import { repeated } from './beforehand.ts'
 import { copyIn } from './copy.ts'
 import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
 import { Flight, type FlightResult, fly, flyTogether, type Statement } from './flight.ts'
-import { Gate, type Waiter } from './gate.ts'
+import { Gate, type Wait, type Waiter } from './gate.ts'
 import { Parking } from './parking.ts'
 import { wireTypes } from './wire-types.ts'
 
@@ -67,7 +67,7 @@ const CONVOY = 4
 /** A single read that waits for a connection. */
 interface Passenger {
   readonly flight: Flight
-  readonly waiter: Waiter
+  readonly wait: Wait
 }
 
 export class Database {
@@ -123,20 +123,21 @@ export class Database {
       tenant: tenant_id,
       admit: () => this.#carry(tenant_id, this.#take(queue, tenant_id)),
       refuse: (problem) => {
-        queue.splice(queue.indexOf(passenger), 1)
+        queue.splice(
+          queue.findIndex((passenger) => passenger.flight === flight),
+          1,
+        )
         if (queue.length === 0) this.#passengers.delete(tenant_id)
         flight.handleError(problem)
       },
     }
-    const passenger: Passenger = { flight, waiter }
-    queue.push(passenger)
-    this.gate.wait(waiter)
+    queue.push({ flight, wait: this.gate.wait(waiter) })
   }
 
   #take(queue: Passenger[], tenant_id: string): Flight[] {
     const taken = queue.splice(0, this.#convoy)
     if (queue.length === 0) this.#passengers.delete(tenant_id)
-    for (const { waiter } of taken) this.gate.callOff(waiter)
+    for (const { wait } of taken) this.gate.callOff(wait)
     return taken.map(({ flight }) => flight)
   }
 

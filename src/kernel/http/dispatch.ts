@@ -54,9 +54,9 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
   const record = (tx: Tx, route: Route, inputs: Inputs, value: unknown, detail: Record<string, unknown>): void =>
     recordEvent(tx, kernel.audit, {
       operation: route.id,
-      ...objectOf(route, inputs.params, value, tx.tenant_id),
       request_id: inputs.request.id,
       detail,
+      ...objectOf(route, inputs.params, value, tx.tenant_id),
     })
 
   /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
@@ -146,7 +146,6 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
     let settled: Answer | undefined
     const value = await route.handle({
-      ...inputs,
       actor,
       kernel,
       audit: notes,
@@ -162,6 +161,8 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
         )
         return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
       },
+      // Last: V8 gives an object to which members are added after a spread a shape of its own each time.
+      ...inputs,
     })
     return settled ?? outcomeOf(route, value)
   }

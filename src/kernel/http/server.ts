@@ -8,6 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { alarmReasonOf } from '../alarm.ts'
 import { pointerTo, readJson } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
+import { Line, type Place } from '../line.ts'
 import { logRequest } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { codesOf } from '../openapi.ts'
@@ -54,7 +55,7 @@ interface Visit {
   input: Admission | undefined
   /** RateLimit headers, for whatever the answer will be. */
   headers: Record<string, string>
-  readonly abort: LateAbort
+  readonly abort: Place<LateAbort>
 }
 declare module 'fastify' {
   interface FastifyRequest {
@@ -89,7 +90,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const answerRaw = createRawAnswer(kernel.log)
   const baseHeaders = createBaseHeaders(options.cors)
   const mounted: Mounted[] = []
-  const running = new Set<LateAbort>()
+  const running = new Line<LateAbort>()
   let draining = false
 
   const app = Fastify({
@@ -156,10 +157,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       principal: undefined,
       input: undefined,
       headers: {},
-      abort: new LateAbort(),
+      abort: running.add(new LateAbort()),
     }
     request.visit = visit
-    running.add(visit.abort)
     baseHeaders(request.headers.origin, reply)
     reply.header('x-request-id', request.id)
     if (trace) reply.header('traceparent', trace.traceparent)
@@ -181,8 +181,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   })
 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
-    if (!reply.raw.writableEnded) visit.abort.abort()
-    running.delete(visit.abort)
+    if (!reply.raw.writableEnded) visit.abort.value.abort()
+    running.remove(visit.abort)
     if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     // The caller went away before the answer was complete.
@@ -293,7 +293,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     close: async () => {
       draining = true
       // Whoever only waits for something to happen is told to stop waiting; everybody else finishes.
-      for (const abort of running) abort.abort()
+      for (const { value: abort } of running) abort.abort()
       // To Node a connection that has not asked anything yet is not idle: it would be waited for without end.
       const sweep = setInterval(() => running.size === 0 && app.server.closeAllConnections(), 20)
       await app.close().finally(() => clearInterval(sweep))
@@ -361,7 +361,7 @@ function readInputs(route: Route, request: FastifyRequest, { abort, client }: Vi
   const facts: RequestFacts = {
     id: request.id,
     get signal() {
-      return abort.signal
+      return abort.value.signal
     },
     if_match: ifMatch === undefined ? undefined : etagsIn(ifMatch),
     address: client,

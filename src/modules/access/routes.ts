@@ -49,7 +49,7 @@ import {
   UserQuery,
 } from './schema.ts'
 
-const shown = (user: UserRow) => ({ ...user, conflicts: conflictsOf(user.roles) })
+const shown = (user: UserRow) => Object.assign(user, { conflicts: conflictsOf(user.roles) })
 
 async function keepAnAdministrator(tx: Tx, user: UserRow): Promise<void> {
   if (!user.roles.includes('tenant_admin') || user.state === 'inactive') return

@@ -40,7 +40,7 @@ export const decisionRoutes = [
     // In the clear, so that the chain itself says which document was decided.
     audit.configuration(null, { document_hash: row.document_hash })
     const shown = shownEvaluation(row, decided.content, manifestOf(decided.resolution))
-    return { ...shown, explanation: decided.content.explanation as never }
+    return Object.assign(shown, { explanation: decided.content.explanation as never })
   }),
 
   tenantRoute('POST /evaluations/preview', {

@@ -7,6 +7,7 @@ import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Choices } from '../../support/choices.ts'
 import { Connections, requestText, type SocketReply } from './connections.ts'
+import { tenths } from './numbers.ts'
 import type { Part } from './parts.ts'
 import { MARKED, MARKER } from './server-part.ts'
 
@@ -185,7 +186,6 @@ class Tally {
 }
 
 const at = (sorted: Float64Array, share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
-const tenths = (value: number): number => Math.round(value * 10) / 10
 
 /** Chooses by weight; a binary search, since there may be thousands of targets and requests a second. */
 function chooserOf(targets: readonly Target[]): (random: Choices) => Target {

@@ -12,6 +12,7 @@ import {
   type Target,
   UNIQUE,
 } from './generator-part.ts'
+import { moveApart } from './machine.ts'
 import { type Part, type Skills, standOrPart, startPart } from './parts.ts'
 import { type FurnishedTenant, playServer, type ServerPart } from './server-part.ts'
 
@@ -19,6 +20,8 @@ export interface Scene {
   readonly port: number
   /** Where an orchestrator asks whether the process is alive. */
   readonly metrics_port: number
+  /** Whether generators have a core of their own. */
+  readonly apart: boolean
   readonly base: string
   /** The API document the server publishes. */
   readonly document: object
@@ -34,9 +37,10 @@ export interface Scene {
 
 export async function withScene<T>(
   body: (scene: Scene) => Promise<T>,
-  options: { trusted_proxies?: number } = {},
+  { apart: wantsApart = false, ...options }: { trusted_proxies?: number; apart?: boolean } = {},
 ): Promise<T> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-load-'))
+  const apart = wantsApart && moveApart(process.pid, 'served')
   const ground = await layGround()
   const parts: Part<Skills>[] = []
   const start = async <S extends Skills>(name: 'server' | 'generator'): Promise<Part<S>> => {
@@ -55,10 +59,15 @@ export async function withScene<T>(
     return await body({
       port,
       metrics_port,
+      apart,
       base: `http://127.0.0.1:${port}`,
       document,
       server,
-      startGenerator: () => start('generator'),
+      startGenerator: async () => {
+        const generator: GeneratorPart = await start('generator')
+        if (apart) moveApart(generator.process.pid as number, 'asking')
+        return generator
+      },
       ask: ground.ask,
       furnish: async (count, order) => server.ask('furnish', { tenants: await ground.makeTenants(count), ...order }),
     })

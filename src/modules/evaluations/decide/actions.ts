@@ -123,7 +123,6 @@ export async function store(kernel: Kernel, tx: Tx, order: Order, decided: Decid
       : await keepReceipt(tx, consumer, pointersOf(resolution), { valid_at: order.valid_at })
   const row: Omit<EvaluationRow, 'mac'> = {
     evaluation_id,
-    ...columnsOf(content),
     subject_id: order.subject_id ?? null,
     valid_at: receipt.valid_at,
     receipt_id: receipt.receipt_id,
@@ -131,8 +130,9 @@ export async function store(kernel: Kernel, tx: Tx, order: Order, decided: Decid
     document_hash,
     decided_at: receipt.known_at,
     created_by: tx.actor,
+    ...columnsOf(content),
   }
-  keepEvaluation(kernel, tx, { ...row, document })
+  keepEvaluation(kernel, tx, { document, ...row })
   if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
     deferRating(tx, {
       rating_id: uuidv7(),

@@ -26,7 +26,7 @@ export function keepEvaluation(
   row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
 ): void {
   const mac = macWith(keysOf(kernel)[0] as KeyObject, recordText(tx.tenant_id, row))
-  deferEvaluation(tx, { ...row, mac })
+  deferEvaluation(tx, { mac, ...row })
 }
 
 /** Tells whether a row is as this service wrote it, also before its master key was rotated. */

@@ -84,7 +84,7 @@ export const resolveRoutes = [
     problems: ['not_found', 'nothing_in_force'],
   }).handle(async ({ params, query, actor, kernel, write }) => {
     const found = await pointerTo(kernel, actor, params.list_key, query, write)
-    return { ...shown(found), valid_at: query.valid_at ?? found.now, known_at: query.known_at ?? null }
+    return Object.assign(shown(found), { valid_at: query.valid_at ?? found.now, known_at: query.known_at ?? null })
   }),
 
   tenantRoute('GET /reference-data/resolve/:list_key/entry', {
