@@ -18,6 +18,7 @@ import { measureJobs } from './job-measures.ts'
 import type { KernelFacts, KernelOrder } from './kernel.ts'
 import { median } from './median.ts'
 import { comparedNode, postgraphileQuery, postgraphileVersion, startPostgraphile } from './postgraphile.ts'
+import { readPostgresCpu } from './postgres-cpu.ts'
 import { type Comparison, comparisonTable, type MeasuredList, measureRegistry, whole } from './registry.ts'
 import { type LoadOrder, type LoadResult, rawRequest, UNIQUE } from './request.ts'
 import { figures, type Measured, plain, type Ratio, type Round, ratios } from './table.ts'
@@ -81,8 +82,10 @@ async function measure(row: Row, warmup_ms: number, keep: boolean): Promise<void
   if (!row.server) return
   const order = { port: row.server.facts.port, connections, requests: row.requests, warmup_ms, duration_ms }
   const before_us = await row.server.cpu_us()
+  const postgres_before_us = readPostgresCpu()
   const result = await generate({ ...order, expected_status: row.expected_status })
   const used_us = (await row.server.cpu_us()) - before_us
+  const postgres_us = readPostgresCpu() - postgres_before_us
   const wrong = Object.entries(result.unexpected)
   if (wrong.length > 0 || result.answers === 0) {
     throw new Error(
@@ -91,7 +94,7 @@ async function measure(row: Row, warmup_ms: number, keep: boolean): Promise<void
   }
   // Warm-up requests used processor time too, at the same rate.
   const all = result.answers * ((duration_ms + warmup_ms) / duration_ms)
-  if (keep) row.rounds.push({ ...result, cpu_us: used_us / all })
+  if (keep) row.rounds.push({ ...result, cpu_us: used_us / all, postgres_cpu_us: postgres_us / all })
 }
 
 async function postgraphileRow(

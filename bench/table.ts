@@ -6,6 +6,7 @@ export interface Round {
   readonly p50_ms: number
   readonly p99_ms: number
   readonly cpu_us: number
+  readonly postgres_cpu_us: number
 }
 
 export interface Measured {
@@ -31,9 +32,9 @@ const whole = (value: number): string => Math.round(value).toLocaleString('en')
 
 export function figures(rows: readonly Measured[]): string {
   return table(
-    ['row', 'requests/s', 'lowest–highest', 'p50 ms', 'p99 ms', 'server CPU µs/request'],
+    ['row', 'requests/s', 'lowest–highest', 'p50 ms', 'p99 ms', 'server CPU µs/request', 'PostgreSQL CPU µs/request'],
     rows.map(({ label, rounds, note }) => {
-      if (rounds.length === 0) return [label, `not measured: ${note ?? 'left out'}`, '', '', '', '']
+      if (rounds.length === 0) return [label, `not measured: ${note ?? 'left out'}`, '', '', '', '', '']
       const of = (pick: (round: Round) => number) => median(rounds.map(pick))
       const rates = rounds.map((round) => round.per_second)
       return [
@@ -43,6 +44,7 @@ export function figures(rows: readonly Measured[]): string {
         of((round) => round.p50_ms).toFixed(2),
         of((round) => round.p99_ms).toFixed(2),
         whole(of((round) => round.cpu_us)),
+        whole(of((round) => round.postgres_cpu_us)),
       ]
     }),
   )
