@@ -90,6 +90,7 @@ export class SchemaValues {
     if ('const' in schema) return schema.const
     if (schema.enum) return random.pick(schema.enum)
     const choices = schema.anyOf ?? schema.oneOf
+    if (choices && schema.properties) return this.#object(this.#narrowed(schema, choices), depth)
     if (choices) return this.fitting(random.pick(choices), name, depth + 1)
     if (schema.allOf) throw new Error('the generator was not taught allOf')
     const type = typeof schema.type === 'object' ? random.pick(schema.type) : schema.type
@@ -114,6 +115,15 @@ export class SchemaValues {
     if (typeof value === 'object' && value !== null)
       return this.#spoiledObject(schema, value as Record<string, unknown>)
     return this.#spoiledScalar(schema)
+  }
+
+  /** An object whose alternatives say only which members there must be: with those of one of them, and of no other. */
+  #narrowed(schema: JsonSchema, choices: readonly JsonSchema[]): JsonSchema {
+    const required = choices.map((choice) => this.resolve(choice).required ?? [])
+    const chosen = this.#random.pick(required)
+    const others = new Set(required.flat().filter((name) => !chosen.includes(name)))
+    const members = Object.entries(schema.properties ?? {}).filter(([name]) => !others.has(name))
+    return { ...schema, properties: Object.fromEntries(members), required: [...(schema.required ?? []), ...chosen] }
   }
 
   #object(schema: JsonSchema, depth: number): Record<string, unknown> {
