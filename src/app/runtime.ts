@@ -27,7 +27,7 @@ import { runChecks } from '../kernel/readiness.ts'
 import type { Module, Route } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { createFirstSight, KeyUsage } from '../modules/access/index.ts'
-import { keepRequestsYoung } from './collector.ts'
+import { collectSeldom } from './collector.ts'
 import { readWaiting, waitingGauges } from './gauges.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { modules as allModules } from './modules.ts'
@@ -75,7 +75,7 @@ const USAGE_EVERY_MS = 5000
 const QUEUE_CONNECTIONS = 4
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  keepRequestsYoung()
+  collectSeldom()
   const modules = options.modules ?? allModules
   const { log, keyring } = options
   for (const module of modules) declareConstraints(module.constraints ?? {})

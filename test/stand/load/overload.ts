@@ -72,7 +72,7 @@ async function overload(scene: Scene, { seed, rounds, seconds, reads }: Overload
   for (let n = 0; n < rounds; n++) seen.push(await round())
   const goodput = median(seen.map((each) => each.goodput))
   const stolen = stolenShare()
-  const voided = isVoid(before) || stolen > STOLEN_LIMIT || seen.some((each) => each.void)
+  const voided = isVoid(before) || stolen > 4 * STOLEN_LIMIT || seen.some((each) => each.void)
   const inOrder = seen.every(
     ({ strange, alive, back_after_s }) => strange === 0 && alive && back_after_s <= BACK_WITHIN_S,
   )
