@@ -2,9 +2,10 @@
  * L3: three times what the server can do. It must keep doing most of it, refuse the rest in order, look alive to whoever
  * probes it, and be as before soon after.
  */
+import { median } from '../../../bench/median.ts'
 import type { Window } from './generator-part.ts'
 import { STOLEN_LIMIT, watchStolen } from './machine.ts'
-import { hundredths, median } from './numbers.ts'
+import { hundredths } from './numbers.ts'
 import { brief, errorsOf, isVoid, mixedTargets, PLENTY, readTargets, type Scene, withScene } from './scene.ts'
 
 const TENANTS = 20
