@@ -3,4 +3,4 @@ import { neighbourStand } from './load/company.ts'
 import { readCounts } from './load/options.ts'
 import { runStand } from './load/scene.ts'
 
-await runStand('neighbour', () => neighbourStand(readCounts({ rounds: 5, seconds: 10 })))
+await runStand('neighbour', () => neighbourStand(readCounts({ rounds: 15, seconds: 5 })))

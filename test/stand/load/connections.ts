@@ -19,6 +19,8 @@ interface Waiting {
   readonly settle: (reply: SocketReply) => void
 }
 
+const WARM_UP = 'GET /api/health HTTP/1.1\r\nhost: stand\r\n\r\n'
+
 const lost = (how: string): SocketReply => ({ status: 0, head: how, body: Buffer.alloc(0) })
 
 export class Connections {
@@ -28,26 +30,31 @@ export class Connections {
   readonly #waiting: Waiting[] = []
   /** What comes before it has been sent: taking the first of a hundred thousand away would move all others. */
   #next = 0
-  readonly #open = new Set<net.Socket>()
+  readonly #opened = new Set<net.Socket>()
 
   constructor(port: number, most: number) {
     this.#port = port
     this.#most = most
   }
 
-  get open(): number {
-    return this.#open.size
+  get opened(): number {
+    return this.#opened.size
+  }
+
+  /** One more that is free; it has been used, so that the server has made whatever it makes for a connection. */
+  open(): Promise<void> {
+    return new Promise((resolve) => this.#say(this.#connect(), WARM_UP, () => resolve()))
   }
 
   /** Over an idle connection, a new one, or the first that becomes free. */
   ask(text: string, settle: (reply: SocketReply) => void): void {
-    const conversation = this.#idle.pop() ?? (this.#open.size < this.#most ? this.#connect() : undefined)
+    const conversation = this.#idle.pop() ?? (this.#opened.size < this.#most ? this.#connect() : undefined)
     if (conversation) this.#say(conversation, text, settle)
     else this.#waiting.push({ text, settle })
   }
 
   close(): void {
-    for (const socket of this.#open) socket.destroy()
+    for (const socket of this.#opened) socket.destroy()
   }
 
   #takeWaiting(): Waiting | undefined {
@@ -60,14 +67,14 @@ export class Connections {
   #connect(): Conversation {
     const socket = net.connect(this.#port, '127.0.0.1').setNoDelay(true)
     const conversation: Conversation = { socket, received: Buffer.alloc(0), settle: undefined }
-    this.#open.add(socket)
+    this.#opened.add(socket)
     socket.on('data', (chunk: Buffer) => this.#read(conversation, chunk))
     let how = 'closed'
     socket.on('error', (error: NodeJS.ErrnoException) => {
       how = error.code ?? error.message
     })
     socket.once('close', () => {
-      this.#open.delete(socket)
+      this.#opened.delete(socket)
       const at = this.#idle.indexOf(conversation)
       if (at >= 0) this.#idle.splice(at, 1)
       conversation.settle?.(lost(how))

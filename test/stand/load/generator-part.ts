@@ -31,6 +31,8 @@ export interface LoadOrder {
   readonly per_second: number
   readonly at_once?: number
   readonly most_connections?: number
+  /** Opened beforehand, as by a proxy or a client that has been there for a while; others are opened when all are in use. */
+  readonly kept_connections?: number
   /** The priority of a crowd whose own lateness does not matter, as long as it sends what it means to; the server has 0. */
   readonly nice?: number
   readonly targets: readonly Target[]
@@ -212,6 +214,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const random = new Choices(order.seed)
   const choose = chooserOf(order.targets)
   const connections = new Connections(order.port, order.most_connections ?? 2000)
+  await Promise.all(Array.from({ length: order.kept_connections ?? 0 }, () => connections.open()))
   const tally = new Tally()
   const prefix = `${process.pid.toString(36)}${Date.now().toString(36)}`
   const texts = new Map(order.targets.map((target) => [target, requestText(target.at, target.token, target.body)]))
@@ -256,9 +259,9 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   }
   const good_per_second = tenths(tally.good / ((performance.now() - started_ms) / 1000))
   for (let waited_ms = 0; tally.answered < sent && waited_ms < LAST_ANSWER_MS; waited_ms += 50) await sleep(50)
-  const open = connections.open
+  const opened = connections.opened
   const result = tally.result()
   const unanswered = sent - tally.answered
   connections.close()
-  return { sent, unanswered, good_per_second, ...result, late_ms: tenths(late_ms), connections: open }
+  return { sent, unanswered, good_per_second, ...result, late_ms: tenths(late_ms), connections: opened }
 }

@@ -56,6 +56,8 @@ export async function withScene<T>(
       jobs: true,
       ...options,
     })
+    // From here on the stand itself only watches: what it collects must not be felt by the server.
+    if (apart) moveApart(process.pid, 'asking')
     return await body({
       port,
       metrics_port,
