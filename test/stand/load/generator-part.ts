@@ -97,21 +97,21 @@ export async function playGenerator() {
     hold: async (order: { port: number; connections: number; targets: readonly Target[] }): Promise<number> => {
       const held = new Connections(order.port, order.connections)
       idle.push(held)
-      let answered = 0
-      const text = requestText('GET /health', undefined)
+      const opening: Promise<void>[] = []
       for (let n = 0; n < order.connections; n++) {
-        held.ask(text, (reply) => {
-          if (reply.status === 200) answered++
-        })
+        opening.push(held.open())
         // Not all at once: a storm of connections is another matter.
         if (n % 100 === 99) await sleep(20)
       }
-      for (let waited_ms = 0; answered < order.connections && waited_ms < HOLD_MS; waited_ms += 100) await sleep(100)
+      await Promise.race([Promise.all(opening), sleep(HOLD_MS)])
       const waiters = new Connections(order.port, order.targets.length)
       idle.push(waiters)
-      const again = (target: Target) => () => waiters.ask(requestText(target.at, target.token), again(target))
+      const again = (target: Target) => (reply?: SocketReply) => {
+        // Lost: it was released, or the server is gone.
+        if (reply?.status !== 0) waiters.ask(requestText(target.at, target.token), again(target))
+      }
       for (const target of order.targets) again(target)()
-      return answered
+      return held.opened
     },
     release: async (_: null) => {
       for (const connections of idle.splice(0)) connections.close()
