@@ -3,33 +3,27 @@ import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
 import { isTerminal, JobView } from '../../kernel/job/view.ts'
+import { SharedLooks, watch } from '../../kernel/job/watch.ts'
 import { page } from '../../kernel/page.ts'
-import { fail, Problem } from '../../kernel/problem.ts'
-import { streamed, tenantRoute } from '../../kernel/route.ts'
+import { fail } from '../../kernel/problem.ts'
+import { type Actor, streamed, tenantRoute } from '../../kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
 const WATCH_MS = 8000
-const LOOK_EVERY_MS = 200
 const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
 
-/** No connection was free: no reason to end a wait that has time left. */
-const isBusy = (error: unknown): boolean => error instanceof Problem && error.code === 'overloaded'
+const shared = new SharedLooks()
 
-/** Looks until the job has moved past `revision`, the time is up or the client has gone. No transaction is open in between. */
-async function watch(
-  look: () => Promise<JobRow>,
-  seen: JobRow,
-  until_ms: number,
-  signal: AbortSignal,
-): Promise<JobRow> {
-  let job = seen
-  while (!isTerminal(job.state) && job.revision === seen.revision && performance.now() < until_ms && !signal.aborted) {
-    await new Promise((resolve) =>
-      setTimeout(resolve, Math.min(LOOK_EVERY_MS, Math.max(1, until_ms - performance.now()))),
-    )
-    job = await look().catch((error) => (isBusy(error) ? job : Promise.reject(error)))
-  }
-  return job
+/** The one who asks looks first; while it waits it looks together with all who may see as much of the same job. */
+function looker({ read, params, actor }: Looking) {
+  const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+  const key = [actor.tenant_id, params.job_id, ...actor.roles].join(' ')
+  return { look, again: () => shared.look(key, look) }
+}
+interface Looking {
+  readonly read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+  readonly params: { readonly job_id: string }
+  readonly actor: Pick<Actor, 'tenant_id' | 'roles'>
 }
 
 export const jobRoutes = [
@@ -59,10 +53,10 @@ export const jobRoutes = [
     revisioned: true,
     headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     problems: ['not_found'],
-  }).handle(async ({ read, params, query, actor, request }) => {
-    const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+  }).handle(async (input) => {
+    const { look, again } = looker(input)
     const first = await look()
-    return watch(look, first, performance.now() + (query.wait ?? 0) * 1000, request.signal)
+    return watch(again, first, performance.now() + (input.query.wait ?? 0) * 1000, input.request.signal)
   }),
 
   tenantRoute('GET /jobs/:job_id/events', {
@@ -75,15 +69,16 @@ export const jobRoutes = [
     params: JobParams,
     reply: [200, streamed('text/event-stream', 'Events named `job`, data the job as JSON.')],
     problems: ['not_found'],
-  }).handle(async ({ read, params, actor, request }) => {
-    const look = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
+  }).handle(async (input) => {
+    const { request } = input
+    const { look, again } = looker(input)
     const first = await look()
     const until_ms = performance.now() + WATCH_MS
     return (async function* () {
       let job = first
       yield event(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
-        const next = await watch(look, job, until_ms, request.signal)
+        const next = await watch(again, job, until_ms, request.signal)
         if (next.revision !== job.revision) yield event(next)
         job = next
       }
