@@ -155,6 +155,8 @@ export const neighbourStand = (options: CompanyOptions) =>
 
 /** Long polls are kept below what a tenant may have in flight. */
 const POLLS_EACH = 20
+/** Opening ten thousand connections is work, and what it leaves is collected soon after: here they are to be idle. */
+const SETTLE_S = 5
 
 export const idleStand = ({ connections, ...options }: CompanyOptions & { readonly connections: number }) =>
   measure(options, async (scene) => {
@@ -172,6 +174,7 @@ export const idleStand = ({ connections, ...options }: CompanyOptions & { readon
     return {
       during: async (_, body) => {
         held.push(await crowd.ask('hold', { port: scene.port, connections, targets: polls }))
+        await sleep(SETTLE_S * 1000)
         try {
           return await body()
         } finally {
