@@ -27,7 +27,7 @@ describe('looks that are shared', () => {
     expect(looks.count).toBe(1)
   })
 
-  test('another job, tenant or role is another look', async () => {
+  test('another key is another look', async () => {
     const shared = new SharedLooks()
     const { looks, look } = looking(at(1))
     await Promise.all([shared.look('a job', look), shared.look('another', look)])

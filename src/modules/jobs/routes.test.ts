@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { demos } from '../../../test/support/demo-job.ts'
 import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job-world.ts'
 import { modules } from '../../app/modules.ts'
@@ -197,6 +197,18 @@ describe('following a job', () => {
     const reply = await w.call(`GET /jobs/${job_id}/events`, { token })
     expect(reply.text.match(/^event: job$/gm)).toHaveLength(1)
     expect(reply.text).toContain('"state":"cancelled"')
+  })
+
+  test('those who wait for the same job look together', async () => {
+    const job_id = await w.enqueue(tenant, 'test-job')
+    const reads = vi.spyOn(w.runtime.database, 'read')
+    onTestFinished(() => reads.mockRestore())
+    const replies = await Promise.all(Array.from({ length: 20 }, () => get(job_id, '?wait=1')))
+    expect(replies.map(({ json }) => json.state)).toEqual(Array(20).fill('queued'))
+    // A look each for the first answer, and then hardly more than one waiter alone would need; apart it would be a hundred.
+    const looks = reads.mock.calls.length - 20
+    expect(looks).toBeGreaterThan(0)
+    expect(looks).toBeLessThan(60)
   })
 
   test('sixty-four at once wait on a pool of two without keeping a read from it', async () => {

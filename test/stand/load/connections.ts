@@ -19,8 +19,6 @@ interface Waiting {
   readonly settle: (reply: SocketReply) => void
 }
 
-const WARM_UP = 'GET /api/health HTTP/1.1\r\nhost: stand\r\n\r\n'
-
 const lost = (how: string): SocketReply => ({ status: 0, head: how, body: Buffer.alloc(0) })
 
 export class Connections {
@@ -41,9 +39,11 @@ export class Connections {
     return this.#opened.size
   }
 
-  /** One more that is free; it has been used, so that the server has made whatever it makes for a connection. */
-  open(): Promise<void> {
-    return new Promise((resolve) => this.#say(this.#connect(), WARM_UP, () => resolve()))
+  /** One more that is free. It has been used, so that the server has made whatever it makes for a connection; false where that failed. */
+  open(): Promise<boolean> {
+    return new Promise((resolve) =>
+      this.#say(this.#connect(), requestText('GET /health', undefined), ({ status }) => resolve(status === 200)),
+    )
   }
 
   /** Over an idle connection, a new one, or the first that becomes free. */

@@ -97,9 +97,14 @@ export async function playGenerator() {
     hold: async (order: { port: number; connections: number; targets: readonly Target[] }): Promise<number> => {
       const held = new Connections(order.port, order.connections)
       idle.push(held)
+      let answered = 0
       const opening: Promise<void>[] = []
       for (let n = 0; n < order.connections; n++) {
-        opening.push(held.open())
+        opening.push(
+          held.open().then((isOpen) => {
+            if (isOpen) answered++
+          }),
+        )
         // Not all at once: a storm of connections is another matter.
         if (n % 100 === 99) await sleep(20)
       }
@@ -111,7 +116,7 @@ export async function playGenerator() {
         if (reply?.status !== 0) waiters.ask(requestText(target.at, target.token), again(target))
       }
       for (const target of order.targets) again(target)()
-      return held.opened
+      return answered
     },
     release: async (_: null) => {
       for (const connections of idle.splice(0)) connections.close()
