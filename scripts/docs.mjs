@@ -6,7 +6,7 @@ const root = path.resolve(import.meta.dirname, '..')
 const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
 const { status } = spawnSync(
   process.execPath,
-  [vitest, 'run', 'test/documents.test.ts', 'test/client-types.test.ts', 'test/deploy.test.ts'],
+  [vitest, 'run', 'test/documents.test.ts', 'test/client-types.test.ts', 'test/deploy/documents.test.ts'],
   {
     cwd: root,
     stdio: 'inherit',

@@ -3,7 +3,6 @@
  * provoke yet stands in a list with its reason, and the two lists together are exactly the catalogue.
  */
 import net from 'node:net'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { updateTenantState } from '../../src/app/queries.ts'
@@ -11,21 +10,11 @@ import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '../../src/kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
-import { unprovableRule } from '../support/definition-fixtures.ts'
-import { policyOf } from '../support/evaluation-fixtures.ts'
-import { ExampleTenant } from '../support/example-tenant.ts'
-import { type ForgeryWorld, goodToken } from '../support/forged-tokens.ts'
 import { rawHttp, requestLines } from '../support/raw-http.ts'
-import { listOf, typeBody } from '../support/registry-fixtures.ts'
+import { registryProvocations, type Seen } from '../support/registry-provocations.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
+import { type ForgeryWorld, goodToken } from '../support/token-forge.ts'
 import { type World, world } from '../support/world.ts'
-
-interface Seen {
-  readonly status: number
-  readonly type: unknown
-  readonly retry_after: unknown
-  readonly body: Record<string, unknown>
-}
 
 const rehearsal = createRehearsal()
 const DEAD_ISSUER = 'https://issuer.example'
@@ -125,86 +114,6 @@ async function duringMark(token: string, names: string[], then: () => Promise<Se
   for (const gate of gates) gate.release()
   await Promise.all(running)
   return seen
-}
-
-/** A tenant with a list of its own of which two versions exist and the second is in force. */
-const registry = async () => {
-  registryTenant ??= ExampleTenant.create(w)
-  const t = await registryTenant
-  const list_key = await listOf(t)
-  return { t, list_key, token: await t.token(), path: `/reference-data/datasets/${list_key}` }
-}
-let registryTenant: Promise<ExampleTenant> | undefined
-
-const registryProvocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
-  nothing_in_force: async () => {
-    const { token, list_key } = await registry()
-    return call(`GET /reference-data/resolve/${list_key}?valid_at=1999-01-01T00:00:00Z`, { token })
-  },
-  content_unstorable: async () => {
-    const { token, path } = await registry()
-    return call(`POST ${path}/versions`, { token, body: { data: [{ code: 'a\u0000b' }] } })
-  },
-  type_violation: async () => {
-    const { token, path } = await registry()
-    return call(`POST ${path}/versions`, { token, body: { data: [{ code: 7 }] } })
-  },
-  definition_invalid: async () => {
-    const { token } = await registry()
-    return call('POST /reference-data/types', {
-      token,
-      body: { type_key: 'broken', ...typeBody(), schema: { type: 'no' } },
-    })
-  },
-  not_analysable: async () => {
-    const { token } = await registry()
-    await call('POST /rules', { token, body: { rule_key: 'vast', title: 'Vast', definition: unprovableRule() } })
-    return call('POST /rules/vast/versions/draft/publish', { token, body: {} })
-  },
-  inputs_refused: async () => {
-    const { t, token } = await registry()
-    const { matrix_key } = await policyOf(t)
-    return call('POST /evaluations', { token, body: { matrix_key } })
-  },
-  schedule_invalid: async () => {
-    const { t, token } = await registry()
-    const { matrix_key } = await policyOf(t)
-    const body = { name: 'Never', matrix_key, filter: {}, cron: '0 0 31 2 *', time_zone: 'UTC' }
-    return call('POST /batch-evaluations/schedules', { token, body })
-  },
-  head_moved: async () => {
-    const { token, path } = await registry()
-    return call(`POST ${path}/versions`, { token, body: { data: [{ code: 'A', rating: 'low' }], expected_head: 99 } })
-  },
-  list_key_reserved: async () => {
-    const { token } = await registry()
-    const body = { list_key: 'countries', type_key: 'country', title: 'Mine' }
-    return call('POST /reference-data/datasets', { token, body })
-  },
-  gates_closed: async () => {
-    const { token, path } = await registry()
-    return call(`POST ${path}/versions`, { token, body: { data: [] } })
-  },
-  type_incompatible: async () => {
-    const { t, token, path } = await registry()
-    const { type_key } = await t.make(`GET ${path}`)
-    const body = { ...typeBody(), key_pointers: ['/rating'] }
-    return call(`POST /reference-data/types/${type_key}/versions`, { token, body })
-  },
-  source_invalid: async () => {
-    const { token } = await registry()
-    return call('POST /reference-data/adapters/json/preview', { token, body: { text: '[{' } })
-  },
-  content_corrupt: async () => {
-    const { token, path } = await registry()
-    const client = new pg.Client(w.clone.postgres)
-    await client.connect()
-    await client.query(
-      `set session_replication_role = replica; update app.dataset_entry set data = '{"code":"Z"}' where key = 'A'`,
-    )
-    await client.end()
-    return call(`GET ${path}/versions/1`, { token })
-  },
 }
 
 const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
@@ -325,7 +234,7 @@ const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
   },
-  ...registryProvocations,
+  ...registryProvocations(() => w, call),
   headers_too_large: () => raw(requestLines('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),

@@ -10,15 +10,15 @@ import { createTenant, rotateSigningKey } from '../../src/app/seed.ts'
 import { sealContext } from '../../src/kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
+import { forgedTokens } from '../support/forged-tokens.ts'
+import { secondProcess } from '../support/second-process.ts'
 import {
   type ExternalWorld,
   type ForgeryKey,
   type ForgeryWorld,
-  forgedTokens,
   goodExternalToken,
   goodToken,
-} from '../support/forged-tokens.ts'
-import { secondProcess } from '../support/second-process.ts'
+} from '../support/token-forge.ts'
 import { type World, world } from '../support/world.ts'
 
 const ISSUER = 'https://login.example'

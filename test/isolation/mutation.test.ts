@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findWallFaults, type WallFault } from '../../src/kernel/database/walls.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
-import { type SchemaMutant, schemaMutants, soundSchemas, tableMutants } from './mutants.ts'
 import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
+import { type SchemaMutant, schemaMutants, soundSchemas } from './schema-mutants.ts'
 import { connect, type Row, readTables, type Table, undone, walled } from './support.ts'
+import { tableMutants } from './table-mutants.ts'
 
 let w: World
 let owner: pg.Client

@@ -3,57 +3,29 @@
  * token can be sent in a header; none may ever be accepted.
  */
 import * as crypto from 'node:crypto'
-import { CompactEncrypt, type JWK } from 'jose'
+import { CompactEncrypt } from 'jose'
+import {
+  base64url,
+  builtInForge,
+  type Change,
+  type Entry,
+  type ExternalWorld,
+  ecdsa,
+  externalForge,
+  type Forge,
+  type ForgeryWorld,
+  hmac,
+  type Members,
+  OTHER_UUID,
+  otherCase,
+  privateKey,
+  rsa,
+  rsaPss,
+  type Signer,
+  signed,
+  withSpareBit,
+} from './token-forge.ts'
 
-export interface ForgeryKey {
-  readonly kid: string
-  readonly private_jwk: JWK
-  readonly public_jwk: JWK
-}
-
-export interface ForgeryWorld {
-  readonly issuer: string
-  readonly audience: string
-  readonly tenant_id: string
-  readonly subject: string
-  readonly role: string
-  readonly now_s: number
-  /** The built-in issuer's published ES256 key. */
-  readonly key: ForgeryKey
-  /** A second trusted issuer, RS256 only, which may not speak for the tenant above; both its keys are published. */
-  readonly external?: ExternalWorld
-}
-
-export interface ExternalWorld {
-  readonly issuer: string
-  readonly audience: string
-  readonly tenant_id: string
-  readonly key: ForgeryKey
-  readonly weak_key: ForgeryKey
-}
-
-type Entry = readonly [name: string, token: string]
-type Signer = (input: string) => Buffer
-type Members = Readonly<Record<string, unknown>>
-
-interface Change {
-  readonly header?: Members
-  readonly claims?: Members
-  readonly header_text?: string | Buffer
-  readonly payload_text?: string | Buffer
-  readonly sign?: Signer
-}
-
-interface Forge {
-  readonly header: Members
-  readonly claims: Members
-  readonly genuine: Signer
-  token(change?: Change): string
-  badHeader(name: string, ...values: unknown[]): Entry[]
-  badClaim(name: string, ...values: unknown[]): Entry[]
-}
-
-const OTHER_UUID = '0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b'
 const SYSTEM_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TEXT = [undefined, null, '', 1, true, {}]
 
@@ -79,46 +51,6 @@ export async function forgedTokens(world: ForgeryWorld): Promise<{ name: string;
     ...(world.external ? externals(forge, world, world.external) : []),
   ]
   return entries.map(([name, token]) => ({ name, token }))
-}
-
-/** What every forgery starts from; it must be accepted, or the corpus proves nothing. */
-export function goodToken(world: ForgeryWorld, change: Change = {}): string {
-  return builtInForge(world).token(change)
-}
-
-export function goodExternalToken(world: ForgeryWorld, external: ExternalWorld, change: Change = {}): string {
-  return externalForge(world, external).token(change)
-}
-
-function builtInForge({ issuer, audience, tenant_id, subject, role, now_s, key }: ForgeryWorld): Forge {
-  const identity = { iss: issuer, aud: audience, sub: subject, jti: OTHER_UUID, tenant_id, roles: [role] }
-  const header = { alg: 'ES256', kid: key.kid, typ: 'JWT' }
-  return forgeOf(header, { ...identity, iat: now_s, exp: now_s + 900 }, ecdsa(privateKey(key)))
-}
-
-function externalForge(world: ForgeryWorld, { issuer, audience, tenant_id, key }: ExternalWorld): Forge {
-  const identity = { iss: issuer, aud: audience, sub: 'someone@example.com', tenant_id }
-  const header = { alg: 'RS256', kid: key.kid, typ: 'JWT' }
-  return forgeOf(header, { ...builtInForge(world).claims, ...identity }, rsa(privateKey(key)))
-}
-
-function forgeOf(header: Members, claims: Members, genuine: Signer): Forge {
-  const token = (change: Change = {}) => {
-    const header_text = change.header_text ?? JSON.stringify({ ...header, ...change.header })
-    const payload_text = change.payload_text ?? JSON.stringify({ ...claims, ...change.claims })
-    return signed(`${base64url(header_text)}.${base64url(payload_text)}`, change.sign ?? genuine)
-  }
-  const named = (name: string, value: unknown) => `${name} ${value === undefined ? 'missing' : JSON.stringify(value)}`
-  return {
-    header,
-    claims,
-    genuine,
-    token,
-    badHeader: (name, ...values) =>
-      values.map((value) => [`header ${named(name, value)}`, token({ header: { [name]: value } })]),
-    badClaim: (name, ...values) =>
-      values.map((value) => [`claim ${named(name, value)}`, token({ claims: { [name]: value } })]),
-  }
 }
 
 function envelopes(forge: Forge): Entry[] {
@@ -410,44 +342,4 @@ function externals(own: Forge, world: ForgeryWorld, external: ExternalWorld): En
     ['external: audience of a stranger', forge.token({ claims: { aud: 'https://elsewhere.example' } })],
     ['external: roles as text', forge.token({ claims: { roles: world.role } })],
   ]
-}
-
-function ecdsa(key: crypto.KeyObject, digest = 'sha256'): Signer {
-  return (input) => crypto.sign(digest, Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
-}
-
-function rsa(key: crypto.KeyObject, digest = 'sha256'): Signer {
-  return (input) => crypto.sign(digest, Buffer.from(input), key)
-}
-
-function rsaPss(key: crypto.KeyObject): Signer {
-  const padding = crypto.constants.RSA_PKCS1_PSS_PADDING
-  return (input) => crypto.sign('sha256', Buffer.from(input), { key, padding, saltLength: 32 })
-}
-
-function hmac(digest: string, secret: string | Buffer): Signer {
-  return (input) => crypto.createHmac(digest, secret).update(input).digest()
-}
-
-function privateKey({ private_jwk }: ForgeryKey): crypto.KeyObject {
-  return crypto.createPrivateKey({ key: private_jwk as crypto.JsonWebKey, format: 'jwk' })
-}
-
-function signed(input: string, sign: Signer): string {
-  return `${input}.${base64url(sign(input))}`
-}
-
-function base64url(data: string | Buffer): string {
-  return Buffer.from(data).toString('base64url')
-}
-
-/** The same bytes to a lenient decoder: the last character's unused low bit is set. */
-function withSpareBit(segment: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-  const last = alphabet.indexOf(segment.slice(-1))
-  return segment.slice(0, -1) + alphabet.charAt(last | 1)
-}
-
-function otherCase(text: string): string {
-  return text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()
 }

@@ -24,7 +24,7 @@ const longest: readonly string[] = [
   'src/registry/adapters/shared-data.test.ts',
   'test/hostile/secrets.test.ts',
   'test/hostile/generated.test.ts',
-  'src/app/backup/backup.test.ts',
+  'src/app/backup/refusals.test.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {

@@ -1,175 +1,40 @@
-/** Backup and restore on real databases: everything comes back, nothing crosses a wall, and no damaged file gets in. */
-import { createHash } from 'node:crypto'
+/** Backup and restore on real databases: everything comes back, at one instant, and nothing crosses a wall. */
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TEST_MASTER_KEY } from '../../../test/support/database.ts'
-import { type EmptyDatabase, emptyDatabase, runAs } from '../../../test/support/empty-database.ts'
-import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { ask, BackupWorld, contents, fill, keyring, linesOf, sectionsOf } from '../../../test/support/backup-world.ts'
+import { type EmptyDatabase, runAs } from '../../../test/support/empty-database.ts'
+import type { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { until } from '../../../test/support/job-world.ts'
-import { type World, world } from '../../../test/support/world.ts'
+import type { World } from '../../../test/support/world.ts'
 import { sealTenant } from '../../kernel/audit/sealer.ts'
 import { Database } from '../../kernel/database/tx.ts'
 import { silentLog } from '../../kernel/log.ts'
-import { createKeyring, type Keyring } from '../../kernel/seal.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../../kernel/uuid.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { verifyChain } from '../../modules/audit/actions.ts'
 import { HOUSEKEEPING } from '../../modules/tenant/index.ts'
 import { createRuntime } from '../runtime.ts'
-import { backup } from './backup.ts'
-import { BackupReader, type SectionEnd } from './file.ts'
-import { restore } from './restore.ts'
 
-const keyring = createKeyring(TEST_MASTER_KEY)
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-backup-'))
-const targets: EmptyDatabase[] = []
-let files = 0
+let b: BackupWorld
 let w: World
 let one: ExampleTenant
 let two: ExampleTenant
 let running_job: string
-
-const newFile = () => path.join(folder, `${++files}.ndjson.gz`)
-
-async function newTarget(): Promise<EmptyDatabase> {
-  const target = await emptyDatabase()
-  targets.push(target)
-  return target
-}
-
-const take = (file: string, options: { connections?: World['clone']; onTenant?: () => Promise<void> } = {}) =>
-  backup({ connections: w.clone, keyring, product_version: '0.0.0-test', file, ...options })
-
-const fill = (target: EmptyDatabase, file: string, options: { keyring?: Keyring; any_key?: boolean } = {}) =>
-  restore({ connections: target, keyring, file, ...options })
-
-async function ask<R extends object>(connection: pg.ClientConfig, sql: string, values: unknown[] = []): Promise<R[]> {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
-    return (await client.query(sql, values)).rows as R[]
-  } finally {
-    await client.end()
-  }
-}
-
-/** Columns that do not come back as they were; what becomes of them has tests of its own. */
-const ruled: Readonly<Record<string, readonly string[]>> = {
-  job: ['state', 'lease_token', 'lease_until'],
-  audit_event: ['txid'],
-  audit_head: ['last_txid', 'last_event_id'],
-}
-
-/** Each table's rows as PostgreSQL prints them, past every wall: not by the code under test. */
-async function contents(connection: pg.ClientConfig): Promise<Record<string, string[]>> {
-  const names = await ask<{ table_name: string }>(
-    connection,
-    `select table_name from app.wall_register where kind <> 'system' order by 1`,
-  )
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
-    const all: Record<string, string[]> = {}
-    for (const { table_name } of names) {
-      const { rows } = await client.query<{ row: string }>(
-        `select (to_jsonb(t) - $1::text[])::text as row from app.${table_name} t order by 1`,
-        [ruled[table_name] ?? []],
-      )
-      all[table_name] = rows.map(({ row }) => row)
-    }
-    return all
-  } finally {
-    await client.end()
-  }
-}
-
-async function sectionsOf(file: string): Promise<Record<string, SectionEnd>> {
-  const { reader } = await BackupReader.open(file)
-  const ends: Record<string, SectionEnd> = {}
-  for (let part = await reader.next(); 'section' in part; part = await reader.next()) {
-    const rows = reader.rows()
-    for (let step = await rows.next(); ; step = await rows.next()) {
-      if (!step.done) continue
-      ends[`${part.section.tenant_id} ${part.section.table}`] = step.value
-      break
-    }
-  }
-  return ends
-}
-
-const linesOf = (file: string): string[] => gunzipSync(fs.readFileSync(file)).toString().trimEnd().split('\n')
-
-function writeLines(lines: readonly string[]): string {
-  const file = newFile()
-  fs.writeFileSync(file, gzipSync(lines.map((line) => `${line}\n`).join('')))
-  return file
-}
-
-const sha256 = (lines: readonly string[]): string =>
-  createHash('sha256')
-    .update(lines.map((line) => `${line}\n`).join(''))
-    .digest('hex')
-
-/** A forger who knows the format but not the master key: every checksum is right again. */
-function forge(lines: readonly string[]): string {
-  const made: string[] = []
-  let section: string[] = []
-  let rows = 0
-  for (const line of lines.slice(0, -1)) {
-    if (line.startsWith('[')) section.push(line)
-    if (line.startsWith('{"end"')) {
-      made.push(...section, JSON.stringify({ end: { rows: section.length, sha256: sha256(section) } }))
-      rows += section.length
-      section = []
-    } else if (!line.startsWith('[')) made.push(line)
-  }
-  const { trailer } = JSON.parse(lines.at(-1) as string)
-  return writeLines([...made, JSON.stringify({ trailer: { ...trailer, rows, sha256: sha256(made) } })])
-}
-
 beforeAll(async () => {
-  w = await world()
-  one = await ExampleTenant.create(w)
-  two = await ExampleTenant.create(w)
-  for (const tenant of [one, two]) {
-    await tenant.plant()
-    for (const make of [tenant.key, tenant.upload, tenant.endedJob, tenant.changeRequest]) await make()
-  }
-  const odd = 'tab\t, quote ", backslash \\, line\nend, é, 漢字, 👩🏽‍💻, \u2028'
-  await w.call('POST /users', {
-    token: await one.token(),
-    body: { name: odd, email: 'odd@example.com', roles: ['viewer'] },
-  })
-  const bytes = Buffer.from(Array.from({ length: 2_500_000 }, (_, index) => (index * 7919) % 256))
-  const headers = { 'content-type': 'application/octet-stream' }
-  await w.call('POST /uploads', { token: await two.token(), payload: bytes, headers })
-
-  running_job = await one.newJob()
-  await one.write((tx) =>
-    tx.run(
-      `update app.job set state = 'running', attempts = 1, lease_token = $2, lease_until = now() + interval '1 min',
-              worker = 'a worker', started_at = now() where tenant_id = $1 and job_id = $3`,
-      [one.tenant_id, uuidv7(), running_job],
-    ),
-  )
+  b = await BackupWorld.create()
+  ;({ w, one, two } = b)
+  running_job = await b.runningJob()
 })
-
-afterAll(async () => {
-  await Promise.all(targets.map((target) => target.drop()))
-  await w.close()
-  fs.rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => b.close())
 
 describe('a restored backup', () => {
-  const file = newFile()
+  let file: string
   let target: EmptyDatabase
 
   beforeAll(async () => {
-    const taken = await take(file)
-    target = await newTarget()
+    file = b.newFile()
+    const taken = await b.take(file)
+    target = await b.newTarget()
     expect(await fill(target, file)).toEqual(taken)
   })
 
@@ -178,8 +43,8 @@ describe('a restored backup', () => {
     const empty = Object.entries(before).filter(([, rows]) => rows.length === 0)
     expect(empty, 'each table needs rows, or nothing is shown about it').toEqual([])
     expect(await contents(target.postgres)).toEqual(before)
-    const again = newFile()
-    await take(again, { connections: { ...w.clone, ...target } })
+    const again = b.newFile()
+    await b.take(again, { connections: { ...w.clone, ...target } })
     expect(await sectionsOf(again)).toEqual(await sectionsOf(file))
   })
 
@@ -226,10 +91,10 @@ describe('a restored backup', () => {
 
 describe('a backup', () => {
   test('is one instant: what is written meanwhile is wholly in or wholly out', async () => {
-    const file = newFile()
+    const file = b.newFile()
     const known = await w.makeTenant()
     let added: string | undefined
-    await take(file, {
+    await b.take(file, {
       onTenant: async () => {
         if (added) return
         added = await w.makeTenant()
@@ -252,23 +117,23 @@ describe('a backup', () => {
   })
 
   test('is readable by its owner only, replaces no file, and leaves none behind when it fails', async () => {
-    const file = newFile()
-    await take(file)
+    const file = b.newFile()
+    await b.take(file)
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     const bytes = fs.readFileSync(file)
-    await expect(take(file)).rejects.toThrow('exists already')
+    await expect(b.take(file)).rejects.toThrow('exists already')
     expect(fs.readFileSync(file).equals(bytes)).toBe(true)
 
-    const failed = newFile()
+    const failed = b.newFile()
     const stop = () => Promise.reject(new Error('no space left'))
-    await expect(take(failed, { onTenant: stop })).rejects.toThrow('no space left')
+    await expect(b.take(failed, { onTenant: stop })).rejects.toThrow('no space left')
     expect(fs.existsSync(failed)).toBe(false)
-    await expect(take(path.join(folder, 'missing', 'file'))).rejects.toThrow('ENOENT')
+    await expect(b.take(path.join(b.folder, 'missing', 'file'))).rejects.toThrow('ENOENT')
   })
 
   test('holds every table of the register, each tenant apart from the others', async () => {
-    const file = newFile()
-    await take(file)
+    const file = b.newFile()
+    await b.take(file)
     const registered = await ask<{ table_name: string; kind: string }>(
       w.clone.postgres,
       `select table_name, kind from app.wall_register where kind <> 'system'`,
@@ -324,9 +189,9 @@ describe('the audit record', () => {
     await change(none, 'first')
     const fresh = (await verify(w.runtime.database, none)).unsealed
 
-    const file = newFile()
-    await take(file)
-    const target = await newTarget()
+    const file = b.newFile()
+    await b.take(file)
+    const target = await b.newTarget()
     await fill(target, file)
     const numbers = await ask<{ txid: string; count: string }>(
       target.postgres,
@@ -375,9 +240,9 @@ describe('tables that refer to themselves or to each other', () => {
           )
         })
       }
-      const file = newFile()
-      await take(file)
-      const target = await newTarget()
+      const file = b.newFile()
+      await b.take(file)
+      const target = await b.newTarget()
       await expect(fill(target, file)).rejects.toThrow('their tables differ')
       await runAs(target.migrator, entangle)
       await fill(target, file)
@@ -391,118 +256,4 @@ describe('tables that refer to themselves or to each other', () => {
       )
     }
   })
-})
-
-describe('a file is refused, and nothing is written,', () => {
-  const whole = newFile()
-  let lines: string[]
-  let target: EmptyDatabase
-
-  beforeAll(async () => {
-    await take(whole)
-    lines = linesOf(whole)
-    target = await newTarget()
-  })
-
-  async function expectRefused(file: string, sentence: RegExp, options: Parameters<typeof fill>[2] = {}) {
-    await expect(fill(target, file, options)).rejects.toThrow(sentence)
-    expect(Object.values(await contents(target.postgres)).flat()).toEqual([])
-  }
-
-  test('when it was cut, wherever', async () => {
-    const bytes = fs.readFileSync(whole)
-    for (const share of [0, 0.1, 0.5, 0.9, 0.999]) {
-      const cut = newFile()
-      fs.writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length * share)))
-      await expectRefused(cut, /cut off/)
-    }
-    for (const count of [1, 2, 40, lines.length - 1]) {
-      await expectRefused(writeLines(lines.slice(0, count)), /cut off/)
-    }
-  })
-
-  test('when a row, a count or a section was changed, added, removed or moved', async () => {
-    const row = lines.findIndex((line) => line.startsWith('[') && line.includes('odd@example.com'))
-    const end = lines.findIndex((line) => line.startsWith('{"end":{"rows":1'))
-    const changed = lines.with(row, (lines[row] as string).replace('odd@', 'bad@'))
-    const swapped = lines.with(row, lines[row + 1] as string).with(row + 1, lines[row] as string)
-    const uncounted = lines.with(end, (lines[end] as string).replace('"rows":1', '"rows":2'))
-    const emptied = lines.filter((_, index) => index !== end - 1)
-    for (const made of [changed, swapped, uncounted, emptied])
-      await expectRefused(writeLines(made), /the rows of a section are not those it was written with/)
-    await expectRefused(writeLines([...lines, lines.at(-1) as string]), /do not fit together/)
-    await expectRefused(writeLines(lines.with(2, 'garbage')), /a line is not as it was written|the rows of a section/)
-  })
-
-  test('when its bytes were flipped', async () => {
-    const bytes = Buffer.from(fs.readFileSync(whole))
-    const at = Math.floor(bytes.length / 2)
-    bytes[at] = (bytes[at] as number) ^ 0xff
-    const file = newFile()
-    fs.writeFileSync(file, bytes)
-    await expectRefused(file, /damaged/)
-  })
-
-  test('when every checksum is right but the master key did not seal it', async () => {
-    const forged = forge(lines.map((line) => line.replace('odd@example.com', 'bad@example.com')))
-    await expectRefused(forged, /sealed with a master key|was altered/)
-    await expectRefused(whole, /sealed with a master key/, { keyring: createKeyring(Buffer.alloc(32, 9)) })
-  })
-
-  test('when it has another format, another schema, or is something else', async () => {
-    const [header] = lines as [string]
-    const other = (from: string, to: string) => forge(lines.with(0, header.replace(from, to)))
-    await expectRefused(other('"format_version":1', '"format_version":2'), /has format 2/)
-    const version = w.kernel.build.schema_version
-    const older = other(`"schema_version":"${version}"`, '"schema_version":"0001"')
-    await expectRefused(older, /taken at schema 0001 .* database is at/, { any_key: true })
-    const name = newFile()
-    fs.writeFileSync(name, gzipSync('{"some":"json"}\n'))
-    await expectRefused(name, /is not a Probity backup/)
-    const plain = newFile()
-    fs.writeFileSync(plain, 'plain text')
-    await expectRefused(plain, /is not a Probity backup/)
-    await expectRefused(path.join(folder, 'missing'), /does not exist/)
-  })
-
-  test('when the database is not empty', async () => {
-    const filled = await newTarget()
-    // A master key that was rotated away still opens an old backup.
-    await fill(filled, whole, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
-    const before = await contents(filled.postgres)
-    await expect(fill(filled, whole)).rejects.toThrow('The database is not empty: tenant has rows.')
-    expect(await contents(filled.postgres)).toEqual(before)
-  })
-})
-
-test('a forged row of another tenant is stopped by the wall, and every tenant stays suspended', async () => {
-  const file = newFile()
-  await take(file)
-  // The last tenant of the file, so that others have been restored before.
-  const [victim, attacker] = [one.tenant_id, two.tenant_id].sort() as [string, string]
-  const lines = linesOf(file)
-  const start = lines.indexOf(JSON.stringify({ section: { tenant_id: attacker, table: 'user_account' } }))
-  const planted = (lines[start + 1] as string).replaceAll(attacker, victim).replace(/[0-9a-f]{12}"/, 'ffffffffffff"')
-  const target = await newTarget()
-  const forged = forge(lines.toSpliced(start + 2, 0, planted))
-  await expect(fill(target, forged, { any_key: true })).rejects.toThrow(
-    /user_account of tenant .* could not be restored: .*row-level security.* every tenant suspended: drop it/s,
-  )
-  const states = await ask<{ state: string }>(target.postgres, 'select distinct state from app.tenant')
-  expect(states).toEqual([{ state: 'suspended' }])
-  const rows = await ask(target.postgres, 'select 1 from app.user_account where tenant_id = $1', [attacker])
-  expect(rows).toEqual([])
-})
-
-test('a row that does not arrive as it was is noticed before its tenant is committed', async () => {
-  const file = newFile()
-  await take(file)
-  const target = await newTarget()
-  await runAs(
-    target.postgres,
-    `create function app.meddle() returns trigger language plpgsql as $$ begin new.name := upper(new.name); return new; end $$;
-     create trigger meddle before insert on app.user_account for each row execute function app.meddle()`,
-  )
-  await expect(fill(target, file)).rejects.toThrow(/user_account of tenant .* is not what the backup holds/)
-  expect(await ask(target.postgres, 'select 1 from app.user_account')).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Ways to break the walls, each as the SQL a careless or hostile owner would run. What they do is undone by whoever runs them. */
+/** Ways to break the wall of one table, each as the SQL a careless or hostile owner would run. What they do is undone by whoever runs them. */
 import type { Table } from './support.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Table } from './support.ts'
  */
 type Effect = 'leaks' | 'holds' | 'silent'
 
-interface Mutant {
+export interface Mutant {
   readonly name: string
   /** The rule of the catalogue that must name it. */
   readonly rule?: string
@@ -45,7 +45,6 @@ const indexable = ({ columns }: Table): string =>
 const wallChanged = 'a policy of the wall is missing or is not as written'
 const objectRights = 'a serving role may truncate, reference or add triggers'
 const noActor = 'the actor trigger is missing or off'
-const functionChanged = 'a function of the walls is missing or is not as written'
 
 export const tableMutants: readonly TableMutant[] = [
   {
@@ -234,174 +233,5 @@ export const tableMutants: readonly TableMutant[] = [
     name: 'taken from the register',
     rule: 'table is not in the wall register',
     break: (t) => [`delete from app.wall_register where table_name = '${t.name}'`],
-  },
-]
-
-export interface SchemaMutant extends Mutant {
-  readonly break: (victim: string) => readonly string[]
-}
-
-const replaced = (name: string, returns: string, body: string): string =>
-  `create or replace function app.${name}() returns ${returns} language sql stable return ${body}`
-
-const sharedPair = [
-  'create table app.mutant_list (tenant_id uuid not null, list_id uuid not null, primary key (tenant_id, list_id))',
-  `select app.wall('app.mutant_list', 'shared')`,
-  `create table app.mutant_use (tenant_id uuid not null, list_tenant_id uuid not null, list_id uuid not null, primary key (tenant_id, list_id),
-     foreign key (list_tenant_id, list_id) references app.mutant_list (tenant_id, list_id))`,
-  `select app.wall('app.mutant_use', 'tenant')`,
-]
-const parted = [
-  'create table app.mutant_log (tenant_id uuid not null, id uuid not null, primary key (tenant_id, id)) partition by hash (tenant_id)',
-  `select app.wall('app.mutant_log', 'tenant')`,
-  'create table app.mutant_log_0 partition of app.mutant_log for values with (modulus 1, remainder 0)',
-]
-
-/** Sound, although unusual: the rules must not cry at these. */
-export const soundSchemas: readonly SchemaMutant[] = [
-  { name: 'nothing', break: () => [] },
-  { name: 'a partition nobody was granted', break: () => parted },
-  {
-    name: 'a reference to a shared row, with its check',
-    break: () => [
-      ...sharedPair,
-      'alter table app.mutant_use add check (list_tenant_id in (tenant_id, app.system_tenant()))',
-    ],
-  },
-  {
-    name: 'a view that runs as its caller',
-    break: () => ['create view app.mutant with (security_invoker = true) as select * from app.job'],
-  },
-]
-
-export const schemaMutants: readonly SchemaMutant[] = [
-  {
-    name: 'a table nobody walled',
-    rule: 'table is not in the wall register',
-    break: () => ['create table app.mutant (tenant_id uuid)'],
-  },
-  {
-    name: 'a wall of a table that is gone',
-    rule: 'the wall register names no table',
-    break: () => [`insert into app.wall_register values ('gone', 'tenant')`],
-  },
-  {
-    name: 'tenant_id may be null',
-    rule: 'tenant_id may be null or is no uuid',
-    break: () => ['create table app.mutant (tenant_id uuid)', `select app.wall('app.mutant', 'tenant')`],
-  },
-  {
-    name: 'no tenant_id at all',
-    rule: 'table has no tenant_id',
-    break: () => [`create table app.mutant (id uuid)`, `insert into app.wall_register values ('mutant', 'tenant')`],
-  },
-  {
-    name: 'tenant rows declared as system',
-    rule: 'system table has a tenant_id',
-    break: () => ['create table app.mutant (tenant_id uuid not null)', `select app.wall('app.mutant', 'system')`],
-  },
-  {
-    name: 'a system table app may write',
-    rule: 'a system table can be written by a serving role',
-    break: () => ['grant insert on app.migration to app'],
-  },
-  {
-    name: 'a function with the rights of its owner',
-    rule: 'a function runs with the rights of its owner',
-    break: () => [`create function app.mutant() returns int language sql security definer as 'select 1'`],
-  },
-  {
-    name: 'such a function in another schema',
-    rule: 'a function runs with the rights of its owner',
-    break: () => [
-      `create function public.mutant() returns int language sql security definer as 'select 1'`,
-      'alter function public.mutant() owner to app_owner',
-    ],
-  },
-  {
-    name: 'a view with the rights of its owner',
-    rule: 'a view does not run as its caller',
-    break: () => ['create view app.mutant as select * from app.job'],
-  },
-  {
-    name: 'a materialised view',
-    rule: 'a materialised view holds tenant data',
-    break: () => ['create materialized view app.mutant as select * from app.job'],
-  },
-  { name: 'a sequence', rule: 'a sequence could reach a client', break: () => ['create sequence app.mutant'] },
-  {
-    name: 'a partition app was granted',
-    rule: 'a partition is granted',
-    break: () => [...parted, 'grant select on app.mutant_log_0 to app'],
-  },
-  {
-    name: 'a partition worker may write',
-    rule: 'a partition is granted',
-    break: () => [...parted, 'grant insert on app.mutant_log_0 to worker'],
-  },
-  {
-    name: 'a reference to a shared row without a check',
-    rule: 'a foreign key does not carry tenant_id',
-    break: () => sharedPair,
-  },
-  {
-    name: 'a foreign key without tenant_id',
-    rule: 'a foreign key does not carry tenant_id',
-    break: () => [
-      'alter table app.api_key add constraint mutant_key unique (key_id)',
-      'alter table app.api_key_usage add constraint mutant_fkey foreign key (key_id) references app.api_key (key_id)',
-    ],
-  },
-  {
-    name: 'app bypasses row security',
-    rule: 'a role may do too much',
-    effect: 'leaks',
-    break: () => ['alter role app bypassrls'],
-  },
-  {
-    name: 'app may become steward',
-    rule: 'a serving role inherits from or may become another role',
-    break: () => ['grant steward to app'],
-  },
-  {
-    name: 'app may create objects',
-    rule: 'a serving role may create objects',
-    break: () => ['grant create on schema app to app'],
-  },
-  {
-    name: 'app may add tenants',
-    rule: 'app may add or remove tenants',
-    break: () => ['grant insert on app.tenant to app'],
-  },
-  {
-    name: 'a tenant set by default',
-    rule: 'a setting the walls rely on has a default',
-    break: (victim) => [`alter role app set app.tenant_id = '${victim}'`],
-  },
-  {
-    name: 'the setting defaults to a tenant',
-    rule: functionChanged,
-    effect: 'leaks',
-    break: (victim) => [
-      replaced('tenant_id', 'uuid', `coalesce(nullif(current_setting('app.tenant_id', true), ''), '${victim}')::uuid`),
-    ],
-  },
-  {
-    name: 'the system tenant is a tenant',
-    rule: functionChanged,
-    break: (victim) => [replaced('system_tenant', 'uuid', `'${victim}'::uuid`)],
-  },
-  {
-    name: 'everybody is an actor',
-    rule: functionChanged,
-    effect: 'leaks',
-    break: () => [replaced('actor', 'text', `'user:anybody'`)],
-  },
-  {
-    name: 'no actor is asked for',
-    effect: 'silent',
-    break: () => [
-      'create or replace function app.require_actor() returns trigger language plpgsql as $$ begin return null; end $$',
-    ],
   },
 ]

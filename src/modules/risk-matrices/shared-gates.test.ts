@@ -1,0 +1,149 @@
+/** Where the operator changes what tenants read: what holds a tenant's own change back, and what is shown where nothing can. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { both, GatedPolicies, reading } from '../../../test/support/gated-policies.ts'
+import { SharedList } from '../../../test/support/shared-list.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { seedDefinitions } from './index.ts'
+
+let g: GatedPolicies
+beforeAll(async () => {
+  g = await GatedPolicies.create()
+})
+afterAll(() => g.w.close())
+
+const shared = [
+  { country: 'DE', rating: 'low', score: 10 },
+  { country: 'FR', rating: 'low', score: 20 },
+] as const
+
+describe('a shared list that the operator changes', () => {
+  test('is shown as attention on what it breaks, and keeps nothing else from being mended', async () => {
+    const list = await SharedList.create(g.w, 'free', shared)
+    const own = await g.newList()
+    const twoLists = {
+      ...reading(list.list_key, 'score', ['DE', 'FR']),
+      factors: [
+        ...reading(list.list_key, 'score', ['DE', 'FR']).factors,
+        {
+          key: 'own',
+          title: 'Own',
+          form: 'score_map',
+          input: 'code',
+          scores: {
+            DE: { list_key: own, key: 'a', field: 'points' },
+            FR: 0,
+          },
+          on_missing: 'fail',
+        },
+      ],
+    }
+    const matrix_key = await g.newMatrix(twoLists)
+    expect((await g.call(`GET /risk-matrices/${matrix_key}`)).json.attention).toEqual([])
+    await list.publish(shared.slice(0, 1))
+    expect((await g.call(`GET /risk-matrices/${matrix_key}`)).json.attention).toEqual([
+      expect.objectContaining({ code: 'list_key_missing', pointer: '/factors/0', severity: 'error' }),
+    ])
+    await g.addVersion(
+      own,
+      both.map((entry) => ({ ...entry, points: 4000 })),
+    )
+    expect((await g.activateList(own, 2)).status).toBe(201)
+  })
+
+  test('may be pinned where that holds', async () => {
+    const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
+    await list.publish(shared)
+    await g.newMatrix(reading(list.list_key, 'score', ['DE', 'FR']))
+    const pin = (version: number) =>
+      g.call(`POST /reference-data/datasets/${list.list_key}/pin`, { version, reason: 'ours' })
+    expect((await pin(1)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+    expect((await pin(2)).status).toBe(201)
+  })
+
+  test('is not overlaid, nor an overlay taken off, where a matrix would no longer hold', async () => {
+    const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
+    const path = `/reference-data/datasets/${list.list_key}/overlay`
+    const lay = (entries: object[]) => g.call(`PUT ${path}`, { entries, reason: 'house view' })
+    const added = { key: 'FR', op: 'put', value: shared[1] }
+    expect((await lay([added])).status).toBe(200)
+    await g.newMatrix(reading(list.list_key, 'score', ['DE', 'FR']))
+    expect((await lay([added, { key: 'DE', op: 'remove' }])).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+    expect((await g.call(`DELETE ${path}`)).json.gates).toMatchObject([{ gate: 'referenced-by' }])
+    expect((await lay([{ ...added, value: { ...shared[1], score: 90 } }])).status).toBe(200)
+  })
+})
+
+describe('a shared matrix', () => {
+  /** Each definition a version, the last one in force for all tenants. */
+  async function sharedMatrix(...definitions: object[]): Promise<string> {
+    const key = g.newKey('shared-matrix')
+    const settings = { title: 'Shared', description: 'Of the operator.', owner: 'Operator' }
+    const profile = { subject_types: ['person'], products: [], typologies: [] }
+    const versions = definitions.map((definition, n) => ({ label: `v${n + 1}`, definition: { ...definition } }))
+    const seed = {
+      key,
+      family: 'matrix',
+      ...settings,
+      ...profile,
+      review_every_days: 365,
+      stale_after_days: 400,
+    } as const
+    await g.w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+      seedDefinitions(tx, [{ ...seed, cases: [], versions }], () => {}),
+    )
+    return key
+  }
+  const active = async (path: string) => (await g.call(`GET ${path}`)).json.active
+
+  test('is pinned to a version, and followed again', async () => {
+    const list = await SharedList.create(g.w, 'free', shared)
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+      object,
+      object,
+    ]
+    const path = `/risk-matrices/${await sharedMatrix(one, two)}`
+    expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
+    expect((await g.call(`POST ${path}/unpin`, { reason: 'none' })).json.code).toBe('transition_not_allowed')
+    const pinned = await g.call(`POST ${path}/pin`, { version: 1, reason: 'in review' })
+    expect([pinned.status, pinned.json.kind]).toEqual([201, 'pin'])
+    expect(await active(path)).toMatchObject({ version: 1, via: 'tenant-pin' })
+    const inputs = { code: 'FR' }
+    const decided = await g.call('POST /evaluations', { matrix_key: path.split('/')[2], inputs })
+    expect([decided.status, decided.json.code]).toEqual([409, 'inputs_refused'])
+    expect((await g.call(`POST ${path}/unpin`, { reason: 'reviewed' })).status).toBe(201)
+    expect(await active(path)).toMatchObject({ version: 2, via: 'shared' })
+    const own = await g.newMatrix(reading(await g.newList()))
+    for (const [order, body] of [
+      [`POST ${path}/pin`, { version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/activations`, { version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/rollback`, { to_version: 9, reason: 'none' }],
+      [`POST /risk-matrices/${own}/versions`, { from_version: 9 }],
+    ] as const) {
+      const refused = await g.call(order, body)
+      expect([order, refused.status, refused.json.detail]).toEqual([
+        order,
+        409,
+        expect.stringContaining('There is no version 9'),
+      ])
+    }
+    expect((await g.call(`POST /risk-matrices/${own}/pin`, { version: 1, reason: 'own' })).json.code).toBe(
+      'transition_not_allowed',
+    )
+  })
+
+  test('is not pinned to a version that does not hold, nor followed again where the shared one does not', async () => {
+    const list = await SharedList.create(g.w, 'free', shared.slice(0, 1))
+    const [one, two] = [['DE'], ['DE', 'FR']].map((values) => reading(list.list_key, 'score', values)) as [
+      object,
+      object,
+    ]
+    const falling = `/risk-matrices/${await sharedMatrix(one, two)}`
+    const rising = `/risk-matrices/${await sharedMatrix(two, one)}`
+    const refused = await g.call(`POST ${rising}/pin`, { version: 1, reason: 'old' })
+    expect(refused.json.gates).toMatchObject([{ gate: 'proof', facts: { version: 1 } }])
+    expect((await g.call(`POST ${falling}/pin`, { version: 1, reason: 'holds' })).status).toBe(201)
+    expect((await g.call(`POST ${falling}/unpin`, { reason: 'follow' })).json.gates).toMatchObject([
+      { gate: 'proof', facts: { version: 2 } },
+    ])
+  })
+})
