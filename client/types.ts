@@ -1168,6 +1168,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit/verifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When the record was verified and what came of it, newest first
+         * @description Every tenant is verified once a day without being asked; those runs stand here too.
+         *
+         *     Roles: compliance_officer, auditor.
+         */
+        get: operations["listAuditVerifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit/verifications/{verification_id}": {
         parameters: {
             query?: never;
@@ -4962,6 +4984,24 @@ export interface components {
             sha256: string | null;
             /** @description Path of the download. */
             content: string | null;
+        };
+        /**
+         * AuditVerificationSummary
+         * @description The last three are null until it has ended.
+         */
+        AuditVerificationSummary: {
+            /** Format: uuid */
+            verification_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            intact: boolean | null;
+            events: number | null;
+            faults_total: number | null;
         };
         /** AuditVerificationReport */
         AuditVerificationReport: {
@@ -10128,6 +10168,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditVerifications: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description When the record was verified and what came of it, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditVerificationSummary"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
                 };
             };
             /** @description A problem. */

@@ -6,9 +6,11 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
+import { emptyDatabase } from './support/empty-database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
 import { sealCompletely } from './support/sealing.ts'
 import { type World, world } from './support/world.ts'
@@ -162,6 +164,39 @@ test('a rotation of the signing key, in the record of every tenant', async () =>
   }
 })
 
+test('taking a backup and restoring it, by what the file says of itself, in the record of every tenant', async () => {
+  const tenants = [await w.makeTenant(), await w.makeTenant()]
+  const file = path.join(folder, 'recorded.ndjson.gz')
+  await probity('backup', '--out', file)
+  const { trailer } = JSON.parse(gunzipSync(fs.readFileSync(file)).toString().trimEnd().split('\n').at(-1) as string)
+  const of = { actor: 'operator:cli', object_type: 'backups', object_id: trailer.sha256, detail: {} }
+  for (const tenant_id of tenants) {
+    expect((await eventsOf(tenant_id)).at(-1)).toEqual({ ...of, operation: 'takeBackup' })
+  }
+  const target = await emptyDatabase()
+  try {
+    const there = {
+      DATABASE_URL: urlOf(target.app),
+      WORKER_DATABASE_URL: urlOf(target.worker),
+      STEWARD_DATABASE_URL: urlOf(target.steward),
+    }
+    const argv = ['bin/probity.mjs', 'restore', '--from', file]
+    await promisify(execFile)(process.execPath, argv, { cwd: projectRoot, env: { ...env, ...there } })
+    const restored = new pg.Client(target.postgres)
+    await restored.connect()
+    const { rows } = await restored.query(
+      `select tenant_id, actor, operation, object_type, object_id, detail::json as detail from app.audit_event
+        where object_type = 'backups' and tenant_id = any($1) order by tenant_id`,
+      [tenants],
+    )
+    await restored.end()
+    const events = tenants.toSorted().map((tenant_id) => ({ tenant_id, ...of, operation: 'restoreBackup' }))
+    expect(rows).toEqual(events)
+  } finally {
+    await target.drop()
+  }
+})
+
 describe('act and event are one', () => {
   /** For as long as the act is tried, the database refuses rows of a table that do not meet the condition. */
   async function withOnly(table: string, condition: string, body: () => Promise<void>): Promise<void> {
@@ -203,6 +238,14 @@ describe('act and event are one', () => {
     const before = await eventsOf(tenant_id)
     await withOnly('signing_key', `state <> 'active'`, refused)
     expect(await eventsOf(tenant_id)).toEqual(before)
+  })
+
+  test('a backup that could not be recorded is none', async () => {
+    const file = path.join(folder, 'unrecorded.ndjson.gz')
+    await withOnly('audit_event', `operation <> 'takeBackup'`, () =>
+      expect(probity('backup', '--out', file)).rejects.toThrow(),
+    )
+    expect(fs.readdirSync(folder).filter((name) => name.startsWith('unrecorded'))).toEqual([])
   })
 
   test('a token that could not be recorded is not printed', async () => {

@@ -14,6 +14,7 @@ import type { Module } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../kernel/uuid.ts'
 import { insertUser } from '../modules/access/index.ts'
+import { scheduleVerification } from '../modules/audit/index.ts'
 import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
 import { readDefinitionSeeds, seedDefinitions } from '../modules/risk-matrices/index.ts'
 import {
@@ -213,6 +214,7 @@ export async function createTenant(
       every_s: HOUSEKEEPING_EVERY_S,
       first_in_s: Math.floor(Math.random() * HOUSEKEEPING_EVERY_S),
     })
+    await scheduleVerification(tx)
   })
   return inserted === 1
 }

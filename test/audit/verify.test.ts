@@ -11,6 +11,7 @@ import { recordEvent } from '../../src/kernel/audit/record.ts'
 import type { Verification } from '../../src/kernel/audit/verify.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { verifyChain } from '../../src/modules/audit/actions.ts'
+import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
 import { TEST_MASTER_KEY } from '../support/database.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { sealCompletely } from '../support/sealing.ts'
@@ -94,6 +95,71 @@ describe('verification', () => {
     ])
     expect((await verify()).intact).toBe(true)
     expect((await alarms())?.value).toBe(before + 1)
+  })
+
+  test('is done once a day without being asked, and alarms when the record is broken', async () => {
+    const of = await ExampleTenant.create(w)
+    for (let i = 0; i < 6; i++) await of.newUser()
+    await sealCompletely(w, of)
+    const token = await of.token()
+    const list = async () => (await w.call('GET /audit/verifications', { token })).json.items
+    const dayPasses = async (many: number) => {
+      await of.write((tx) =>
+        tx.run(`update app.job_schedule set next_run_at = now() where tenant_id = $1 and name = 'audit-verification'`, [
+          of.tenant_id,
+        ]),
+      )
+      const runner = w.runtime.createRunner(1)
+      runner.start()
+      await expect.poll(async () => (await list()).length).toBe(many)
+      await runner.stop(5000)
+    }
+    expect(await list()).toEqual([])
+    await dayPasses(1)
+    const [first] = await list()
+    expect(first).toMatchObject({ state: 'succeeded', intact: true, faults_total: 0 })
+    expect(first.created_by).toBe(`job:${first.job_id}`)
+    lines.length = 0
+    await tamper(superuser, of.tenant_id, 'edit an actor', 3)
+    await dayPasses(2)
+    const [second] = await list()
+    expect(second).toMatchObject({ state: 'succeeded', intact: false })
+    const whole = await w.call(`GET /audit/verifications/${second.verification_id}`, { token })
+    expect(whole.json.report.faults[0]).toMatchObject({ seq: 3 })
+    expect(lines.filter(({ msg }) => msg === 'the audit record is broken')).toMatchObject([
+      { tenant_id: of.tenant_id, run_id: second.verification_id },
+    ])
+    const page = (await w.call('GET /audit/verifications?limit=1', { token })).json
+    expect(page.items).toEqual([second])
+    const rest = await w.call(`GET /audit/verifications?limit=1&cursor=${page.next_cursor}`, { token })
+    expect(rest.json.items).toEqual([first])
+  })
+
+  test('a tenant that is older than that is given its schedule by housekeeping, one that changed it keeps its own', async () => {
+    const of = await ExampleTenant.create(w)
+    const schedule = () =>
+      of.write((tx) =>
+        tx.query(`select every_s, enabled from app.job_schedule where tenant_id = $1 and name = 'audit-verification'`, [
+          of.tenant_id,
+        ]),
+      )
+    const keepHouse = async () => {
+      const job = await of.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
+      expect(await of.ran(job)).toMatchObject({ state: 'succeeded' })
+    }
+    await of.write((tx) =>
+      tx.run(`delete from app.job_schedule where tenant_id = $1 and name = 'audit-verification'`, [of.tenant_id]),
+    )
+    await keepHouse()
+    expect(await schedule()).toEqual([{ every_s: 86_400, enabled: true }])
+    await of.write((tx) =>
+      tx.run(
+        `update app.job_schedule set every_s = 3600, enabled = false where tenant_id = $1 and name = 'audit-verification'`,
+        [of.tenant_id],
+      ),
+    )
+    await keepHouse()
+    expect(await schedule()).toEqual([{ every_s: 3600, enabled: false }])
   })
 
   test('a sealer started later chains what an earlier one missed', async () => {

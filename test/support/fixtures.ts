@@ -114,6 +114,7 @@ const audit: Fixtures = {
   getAuditExportContent: async (t) => ({ params: { export_id: await t.auditRun('export') } }),
   createAuditVerification: () => ({ body: {} }),
   getAuditVerification: async (t) => ({ params: { verification_id: await t.auditRun('verification') } }),
+  listAuditVerifications: plain,
   listAuditCheckpoints: plain,
 }
 

@@ -21,7 +21,11 @@ export interface BackupOptions {
   readonly signal?: AbortSignal
   /** Before the rows of each tenant. */
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
+  /** When the file is whole and has no name yet: where this fails there is no backup. */
+  readonly record?: RecordBackup
 }
+
+export type RecordBackup = (tenant_ids: readonly string[], sha256: string) => Promise<void>
 
 export interface BackupTotals extends Totals {
   readonly tenants: number
@@ -70,6 +74,7 @@ async function writeAll(options: BackupOptions, steward: Inside, app: Session): 
       else await app.inside({ tenant_id, actor: ACTOR, mode: 'read', snapshot }, write)
     }
     const totals = await writer.finish(keyring)
+    await options.record?.(tenants, totals.sha256)
     giveName(part, file)
     return { ...totals, tenants: tenants.length }
   } catch (error) {

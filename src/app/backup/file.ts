@@ -59,6 +59,8 @@ export class BackupRefused extends Error {
 export interface Totals {
   readonly sections: number
   readonly rows: number
+  /** Of all lines before the last one: by it a backup is known again. */
+  readonly sha256: string
 }
 
 /** Count and digest of the rows of one section, from the file or from the database alike. */
@@ -118,9 +120,9 @@ export class BackupWriter {
   }
 
   async finish(keyring: Keyring): Promise<Totals> {
-    const totals: Totals = { sections: this.#sections, rows: this.#rows }
     const sha256 = this.#hash.digest('hex')
-    const trailer: Trailer = { ...totals, sha256, seal: keyring.seal(sha256, SEAL_CONTEXT) }
+    const totals: Totals = { sections: this.#sections, rows: this.#rows, sha256 }
+    const trailer: Trailer = { ...totals, seal: keyring.seal(sha256, SEAL_CONTEXT) }
     this.#gzip.end(`${JSON.stringify({ trailer })}\n`)
     await this.#done
     return totals

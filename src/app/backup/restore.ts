@@ -6,7 +6,7 @@
 import type { Keyring } from '../../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
-import { type BackupTotals, type RowScope, schemaFacts, scopesOf } from './backup.ts'
+import { type BackupTotals, type RecordBackup, type RowScope, schemaFacts, scopesOf } from './backup.ts'
 import {
   BackupReader,
   BackupRefused,
@@ -38,6 +38,8 @@ export interface RestoreOptions {
   /** Also take a file whose master key is lost; then only its checksums speak for it. */
   readonly any_key?: boolean
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
+  /** When everything is there and nobody is let in yet: where this fails nobody will be. */
+  readonly record?: RecordBackup
 }
 
 const ACTOR = 'operator:restore'
@@ -160,11 +162,12 @@ async function fillAll(
     }
     const last = await reader.next()
     if (!('trailer' in last)) throw outOfOrder(options.file)
+    const { sections, rows, sha256 } = last.trailer
+    await options.record?.(tenants, sha256)
     await sessions.steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
       release(tx, tables, options.file),
     )
-    const { sections, rows } = last.trailer
-    return { sections, rows, tenants: tenants.length }
+    return { sections, rows, sha256, tenants: tenants.length }
   } catch (error) {
     throw isBegun ? halfWay(error as Error) : error
   } finally {

@@ -1,13 +1,16 @@
-/** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else; changes nothing. */
+/** `backup`: everything in one file, as of one instant. Reads through the walls like everybody else, and leaves an event in every tenant's record. */
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Keyring } from '../../kernel/seal.ts'
-import { backup as writeBackup } from '../backup/backup.ts'
+import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
+import { CANARY_TENANT } from '../../modules/tenant/index.ts'
+import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
-import { expectSound, withGuarded } from '../guard.ts'
+import { expectSound, type Guarded, withGuarded } from '../guard.ts'
 import { migrationsOf } from '../project.ts'
+import { noteActForAll } from './acts.ts'
 import type { Command, Invocation } from './command.ts'
-import { withEnvironment } from './operator.ts'
+import { OPERATOR, withEnvironment } from './operator.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -22,7 +25,8 @@ export const backup: Command = {
 For installations without pg_dump, and for moving tenants to another server. Everything may go on running: the file shows
 one instant. It is made with mode 0600 and is as sensitive as the database; it does not hold the master key, without which
 its sealed values cannot be opened: keep that file too, and elsewhere. It gets its name when it is whole: Ctrl-C leaves
-nothing behind, and a process that is killed leaves at most FILE.part-N, which can be removed.
+nothing behind, and a process that is killed leaves at most FILE.part-N, which can be removed. The audit record of every
+tenant says that it was taken, before the file has its name; so a standby, which cannot be written to, cannot be backed up.
 
 Example:
   npx probity backup --out /backups/probity-$(date +%F).ndjson.gz`,
@@ -32,7 +36,7 @@ Example:
     const file = args.needed('out')
     const folder = path.dirname(path.resolve(file))
     if (!fs.existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
-    return withSoundWalls(invocation, 'backup', async (ground) => {
+    return withSoundWalls(invocation, 'backup', 'takeBackup', async (ground) => {
       const stop = stoppable(() => terminal.note('Stopping; no file is left behind.'))
       const { tenants, rows } = await writeBackup({
         ...ground,
@@ -63,14 +67,26 @@ function stoppable(onStop: () => void): AbortSignal {
 export function withSoundWalls<T>(
   invocation: Invocation,
   name: string,
-  body: (ground: { connections: Connections; keyring: Keyring }) => Promise<T>,
+  operation: 'takeBackup' | 'restoreBackup',
+  body: (ground: { connections: Connections; keyring: Keyring; record: RecordBackup }) => Promise<T>,
 ): Promise<T> {
   return withEnvironment(invocation, { name }, async ({ connections, home }) => {
     const config = invocation.config()
     const migrations = migrationsOf(invocation.project)
-    await withGuarded({ connections, migrations, keyring: null, production: config.production }, (guarded) =>
-      expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls']),
-    )
-    return body({ connections, keyring: loadKeyring(config, home) })
+    const facts = { connections, migrations, keyring: null, production: config.production }
+    return withGuarded(facts, async (guarded) => {
+      await expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
+      const keyring = loadKeyring(config, home)
+      return body({ connections, keyring, record: recorder(guarded, keyring, operation) })
+    })
   })
 }
+
+/** A copy of everything concerns every tenant. How many others there are is not theirs to know. */
+const recorder =
+  ({ steward }: Guarded, keyring: Keyring, operation: string): RecordBackup =>
+  (tenant_ids, sha256) =>
+    steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) => {
+      const told = tenant_ids.filter((tenant_id) => tenant_id !== CANARY_TENANT)
+      noteActForAll(tx, { keyring }, told, { operation, object_type: 'backups', object_id: sha256, detail: {} })
+    })

@@ -9,7 +9,8 @@ export const restore: Command = {
   about: `
 The whole file is checked before anything is written, and every tenant is compared with it before it is committed. Tenants
 stay suspended until the last one is there. Jobs that were running are queued again. No api, worker or start may run on
-that database meanwhile, and the master key must be the one of the backup.
+that database meanwhile, and the master key must be the one of the backup. The audit record of every tenant says that it
+was restored, and from which backup.
 
 Example:
   PROBITY_DATA_DIR=/var/lib/probity/new npx probity migrate
@@ -22,7 +23,7 @@ Example:
   run: (invocation) => {
     const { args, terminal } = invocation
     const file = args.needed('from')
-    return withSoundWalls(invocation, 'restore', async (ground) => {
+    return withSoundWalls(invocation, 'restore', 'restoreBackup', async (ground) => {
       const { tenants, rows } = await readBackup({
         ...ground,
         file,

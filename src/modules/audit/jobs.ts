@@ -2,27 +2,34 @@
 import type { Verification } from '../../kernel/audit/verify.ts'
 import { defineJob } from '../../kernel/job/kind.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { closed, Id, nullable, Timestamp } from '../../kernel/schema.ts'
+import { closed, Id, nullable, Timestamp, Type } from '../../kernel/schema.ts'
 import { completeBytes, writeBytes } from '../system/index.ts'
 import { exportLines, verifyChain } from './actions.ts'
-import { countLinks, findRange, updateRunReport } from './queries.ts'
+import { countLinks, findRange, insertRun, updateRunReport } from './queries.ts'
 
 const readers = ['compliance_officer', 'auditor'] as const
 
+export const AUDIT_VERIFICATION = 'audit-verification'
+/** Unasked, once a day: a record that nobody verifies warns nobody. */
+export const AUDIT_VERIFICATION_EVERY_S = 86_400
+
 export const auditVerification = defineJob({
-  kind: 'audit-verification',
+  kind: AUDIT_VERIFICATION,
   summary: 'Recomputes the audit chain of the tenant.',
-  payload: closed({ run_id: Id() }),
+  // Whoever asks has a place for the report already; a run that nobody asked for makes one when it ends.
+  payload: closed({ run_id: Type.Optional(Id()) }),
   resumes: 'restart',
   visible_to: readers,
-  run: async ({ payload, tenant_id, read, step, finish, kernel }) => {
+  run: async ({ payload, job_id, tenant_id, read, step, finish, kernel }) => {
+    const run_id = payload.run_id ?? job_id
     const report = await read(async (tx) => {
       const total = await countLinks(tx)
       return verifyChain(tx, kernel.audit, (done) => step(async () => ({ progress: { done, total, unit: 'events' } })))
     })
-    if (!report.intact) tellBroken(kernel, { tenant_id, ...payload }, report)
+    if (!report.intact) tellBroken(kernel, { tenant_id, run_id }, report)
     await finish(async (tx) => {
-      await updateRunReport(tx, payload.run_id, report, null)
+      if (!payload.run_id) await insertRun(tx, { run_id, kind: 'verification', job_id, parameters: {} })
+      await updateRunReport(tx, run_id, report, null)
       return { intact: report.intact, events: report.events, faults: report.faults_total }
     })
     return null

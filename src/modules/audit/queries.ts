@@ -188,6 +188,29 @@ export const findRun = (tx: Tx, run_id: string, kind: 'export' | 'verification')
     [tx.tenant_id, run_id, kind],
   )
 
+export interface VerificationRow {
+  readonly verification_id: string
+  readonly job_id: string
+  readonly state: JobState
+  readonly created_at: string
+  readonly created_by: string
+  readonly intact: boolean | null
+  readonly events: number | null
+  readonly faults_total: number | null
+}
+
+/** Newest first: run ids are in order of time. */
+export const listVerifications = (tx: Tx, after: Position, count: number) =>
+  tx.query<VerificationRow>(
+    `select r.run_id as verification_id, r.job_id, coalesce(j.state, 'succeeded') as state, r.created_at, r.created_by,
+            (r.report->>'intact')::boolean as intact, (r.report->>'events')::bigint as events,
+            (r.report->>'faults_total')::bigint as faults_total
+       from app.audit_run r left join app.job j on j.tenant_id = r.tenant_id and j.job_id = r.job_id
+      where r.tenant_id = $1 and r.kind = 'verification' and ($2::uuid is null or r.run_id < $2)
+      order by r.run_id desc limit $3`,
+    [tx.tenant_id, after?.[0] ?? null, count],
+  )
+
 export const updateRunReport = (tx: Tx, run_id: string, report: unknown, upload_id: string | null) =>
   tx.run('update app.audit_run set report = $3::jsonb, upload_id = $4 where tenant_id = $1 and run_id = $2', [
     tx.tenant_id,

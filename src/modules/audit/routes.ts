@@ -6,6 +6,7 @@ import { fail } from '../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { readUpload } from '../system/index.ts'
+import { AUDIT_VERIFICATION } from './jobs.ts'
 import {
   type AsOfRow,
   findEndAt,
@@ -14,6 +15,7 @@ import {
   insertRun,
   listAsOf,
   listEvents,
+  listVerifications,
   type RunRow,
   type StatementRow,
 } from './queries.ts'
@@ -31,7 +33,9 @@ import {
   ExportParams,
   ExportRequest,
   ExportView,
+  VerificationPage,
   VerificationParams,
+  VerificationQuery,
   VerificationRequest,
   VerificationView,
 } from './schema.ts'
@@ -188,15 +192,29 @@ export const auditRoutes = [
     tx: 'write',
     body: VerificationRequest,
     reply: [202, JobView],
-    starts: 'audit-verification',
+    starts: AUDIT_VERIFICATION,
     limit: 'heavy',
   }).handle(async ({ tx, kernel }) => {
     const run_id = uuidv7()
     const resource = `/api/audit/verifications/${run_id}`
-    const job = await kernel.jobs.enqueue(tx, { kind: 'audit-verification', payload: { run_id }, resource })
+    const job = await kernel.jobs.enqueue(tx, { kind: AUDIT_VERIFICATION, payload: { run_id }, resource })
     await insertRun(tx, { run_id, kind: 'verification', job_id: job.job_id, parameters: {} })
     return job
   }),
+
+  tenantRoute('GET /audit/verifications', {
+    id: 'listAuditVerifications',
+    summary: 'When the record was verified and what came of it, newest first',
+    description: 'Every tenant is verified once a day without being asked; those runs stand here too.',
+    roles: examiners,
+    tx: 'one',
+    query: VerificationQuery,
+    reply: [200, VerificationPage],
+  }).handle((input) =>
+    page(input, 'listAuditVerifications', ['verification_id'], (after, count) =>
+      listVerifications(input.tx, after, count),
+    ),
+  ),
 
   tenantRoute('GET /audit/verifications/:verification_id', {
     id: 'getAuditVerification',

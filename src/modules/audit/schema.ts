@@ -174,6 +174,19 @@ export const VerificationView = closed(
   { verification_id: Id(), ...run, report: nullable(VerificationReport) },
   { title: 'AuditVerification' },
 )
+export const VerificationPage = pageOf(
+  closed(
+    {
+      verification_id: Id(),
+      ...run,
+      intact: nullable(Type.Boolean()),
+      events: nullable(Count),
+      faults_total: nullable(Count),
+    },
+    { title: 'AuditVerificationSummary', description: 'The last three are null until it has ended.' },
+  ),
+)
+export const VerificationQuery = closed(pageQuery)
 export const VerificationParams = closed({ verification_id: Id() })
 export const VerificationRequest = closed({})
 

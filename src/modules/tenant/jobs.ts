@@ -1,6 +1,7 @@
 /** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
 import { defineJob } from '../../kernel/job/kind.ts'
 import { closed } from '../../kernel/schema.ts'
+import { scheduleVerification } from '../audit/index.ts'
 import {
   findRetentionPolicy,
   removeExpiredAnswers,
@@ -20,6 +21,8 @@ export const housekeeping = defineJob({
   resumes: 'restart',
   run: async ({ finish }) => {
     await finish(async (tx) => {
+      // Tenants that were there before their record was verified unasked.
+      await scheduleVerification(tx)
       const policy = await findRetentionPolicy(tx)
       const keep_days = policy?.classes.find(({ record_class }) => record_class === 'jobs')?.keep_days
       // Without a stated term nothing is removed.

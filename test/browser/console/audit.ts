@@ -51,6 +51,13 @@ describe('audit record', () => {
     const faults = page.getByRole('table', { name: 'What does not fit' })
     await faults.getByRole('row', { name: /link 2 .*not written by this service/ }).waitFor()
     await shot(page, 'console-audit-faults')
+    const earlier = page.getByRole('table', { name: 'Verifications' })
+    await earlier.getByRole('row', { name: /[0-9] faults?/ }).waitFor()
+    await earlier
+      .getByRole('row', { name: /intact/ })
+      .getByRole('link')
+      .click()
+    await page.getByRole('status').getByText('The record is intact').waitFor()
     await undo()
     await superuser.end()
     sealing.start()

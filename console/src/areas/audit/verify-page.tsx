@@ -12,6 +12,7 @@ import { AuditFrame } from './audit-frame.tsx'
 import { keysQuery } from './checkpoint-keys.ts'
 import { Proof } from './proof.tsx'
 import { RunProgress } from './run-progress.tsx'
+import { Verifications, verificationsKey } from './verifications.tsx'
 
 const verificationQuery = (verification_id: string) =>
   queryOptions({
@@ -35,7 +36,7 @@ export default function VerifyPage() {
           <Text size="sm" maw={640}>
             Verifying computes every link again from the event it seals, checks the code of every event, the end of the
             chain and every signed checkpoint. Whoever changed the database behind the service's back is found, with the
-            place.
+            place. It is done once a day, without being asked; a record that does not hold alarms the operator too.
           </Text>
           {may('createAuditVerification') && (
             <Button loading={start.isRunning} onClick={() => start.run(undefined)}>
@@ -46,6 +47,7 @@ export default function VerifyPage() {
         {!may('createAuditVerification') && <Text size="sm">An auditor can start a verification.</Text>}
         <ProblemNote problem={start.problem} />
         {typeof run === 'string' && <Run key={run} verification_id={run} />}
+        <Verifications />
       </Stack>
     </AuditFrame>
   )
@@ -59,7 +61,10 @@ function Run({ verification_id }: { readonly verification_id: string }) {
     <RunProgress
       job_id={verification.job_id}
       doing="Every link and every event is being computed again."
-      onEnd={() => queries.invalidateQueries({ queryKey: query.queryKey })}
+      onEnd={() => {
+        queries.invalidateQueries({ queryKey: query.queryKey })
+        queries.invalidateQueries({ queryKey: verificationsKey })
+      }}
     >
       {(job) => <Outcome verification={verification} job={job} />}
     </RunProgress>

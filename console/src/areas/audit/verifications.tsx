@@ -1,0 +1,61 @@
+/** When the record was verified before, by whom, and what came of it: one that nobody asked for each day among them. */
+import { Badge, Table } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { probity } from '../../session/client.ts'
+import { StateBadge } from '../../ui/badges.tsx'
+import { ListTable, usePages } from '../../ui/list.tsx'
+import { Principal } from '../../ui/principal.tsx'
+import { SearchLink } from '../../ui/search-link.tsx'
+import { Section } from '../../ui/section.tsx'
+import { At } from '../../ui/when.tsx'
+import { plural } from '../../ui/words.ts'
+
+type Summary = Schemas['AuditVerificationSummary']
+
+export const verificationsKey = ['audit', 'verifications'] as const
+
+export function Verifications() {
+  const list = usePages(verificationsKey, (cursor, signal) =>
+    probity.GET('/api/audit/verifications', { params: { query: { ...cursor, limit: 20 } }, signal }),
+  )
+  return (
+    <Section title="Verified so far">
+      <ListTable
+        label="Verifications"
+        list={list}
+        empty="The record has not been verified yet. It is once a day, without being asked."
+        head={[
+          { name: 'When' },
+          { name: 'Result' },
+          { name: 'Events', from: 'sm' },
+          { name: 'Asked for by', from: 'sm' },
+        ]}
+        row={(item) => (
+          <Table.Tr key={item.verification_id}>
+            <Table.Td>
+              <SearchLink to="/audit/verify" search={{ run: item.verification_id }} inherit>
+                <At at={item.created_at} />
+              </SearchLink>
+            </Table.Td>
+            <Table.Td>
+              <Result of={item} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">{item.events?.toLocaleString('en')}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              {item.created_by.startsWith('job:') ? 'nobody: once a day' : <Principal of={item.created_by} />}
+            </Table.Td>
+          </Table.Tr>
+        )}
+      />
+    </Section>
+  )
+}
+
+function Result({ of: { state, intact, faults_total } }: { readonly of: Summary }) {
+  if (intact === null) return <StateBadge state={state} />
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={intact ? 'teal' : 'red'}>
+      {intact ? 'intact' : plural(faults_total ?? 0, 'fault')}
+    </Badge>
+  )
+}
