@@ -911,7 +911,7 @@ export interface paths {
         };
         /**
          * State, progress, result and problem of one job
-         * @description With `wait`, answers as soon as the job changes, or after that many seconds.
+         * @description With `wait`, answers as soon as the job changes, or after about that many seconds, never more.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
@@ -935,7 +935,7 @@ export interface paths {
         };
         /**
          * Progress of one job as server-sent events
-         * @description Each event carries the job. Closes at the terminal state or after eight seconds; connect again to go on.
+         * @description Each event carries the job. Closes at the terminal state or after seven to eight seconds; connect again to go on.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */

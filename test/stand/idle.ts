@@ -3,4 +3,4 @@ import { idleStand } from './load/company.ts'
 import { readCounts } from './load/options.ts'
 import { runStand } from './load/scene.ts'
 
-await runStand('idle', () => idleStand(readCounts({ rounds: 3, seconds: 10, connections: 10_000 })))
+await runStand('idle', () => idleStand(readCounts({ rounds: 9, seconds: 5, connections: 10_000 })))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../problem.ts'
 import type { JobRow } from './queries.ts'
-import { SharedLooks, watch } from './watch.ts'
+import { SharedLooks, untilAbout, watch } from './watch.ts'
 
 const at = (revision: number, state: JobRow['state'] = 'running') => ({ state, revision }) as JobRow
 const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -42,6 +42,16 @@ describe('looks that are shared', () => {
     await expect.poll(async () => (await shared.look('a job', look)).revision).toBe(2)
     expect(looks.count).toBe(3)
   })
+})
+
+test('those who wait equally long are let go one by one, nobody late and nobody much too early', () => {
+  const before = performance.now()
+  const waits = Array.from({ length: 1000 }, () => untilAbout(8000))
+  const after = performance.now()
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(before + 7000)
+  expect(Math.max(...waits)).toBeLessThanOrEqual(after + 8000)
+  const inTenths = new Set(waits.map((until) => Math.floor((until - before) / 100)))
+  expect(inTenths.size).toBeGreaterThanOrEqual(10)
 })
 
 describe('watching', () => {

@@ -25,6 +25,11 @@ export class SharedLooks {
   }
 }
 
+/** Up to an eighth of a wait, at random: those who came together come back one by one, not as the crowd they were. */
+const SPREAD = 1 / 8
+
+export const untilAbout = (wait_ms: number): number => performance.now() + wait_ms * (1 - SPREAD * Math.random())
+
 /** No connection was free: no reason to end a wait that has time left. */
 const isBusy = (error: unknown): boolean => error instanceof Problem && error.code === 'overloaded'
 

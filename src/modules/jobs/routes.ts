@@ -3,7 +3,7 @@ import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '../../kernel/job/queries.ts'
 import { isTerminal, JobView } from '../../kernel/job/view.ts'
-import { SharedLooks, watch } from '../../kernel/job/watch.ts'
+import { SharedLooks, untilAbout, watch } from '../../kernel/job/watch.ts'
 import { page } from '../../kernel/page.ts'
 import { fail } from '../../kernel/problem.ts'
 import { type Actor, streamed, tenantRoute } from '../../kernel/route.ts'
@@ -44,7 +44,7 @@ export const jobRoutes = [
   tenantRoute('GET /jobs/:job_id', {
     id: 'getJob',
     summary: 'State, progress, result and problem of one job',
-    description: 'With `wait`, answers as soon as the job changes, or after that many seconds.',
+    description: 'With `wait`, answers as soon as the job changes, or after about that many seconds, never more.',
     roles: everyone,
     tx: 'self',
     params: JobParams,
@@ -56,14 +56,14 @@ export const jobRoutes = [
   }).handle(async (input) => {
     const { look, again } = looker(input)
     const first = await look()
-    return watch(again, first, performance.now() + (input.query.wait ?? 0) * 1000, input.request.signal)
+    return watch(again, first, untilAbout((input.query.wait ?? 0) * 1000), input.request.signal)
   }),
 
   tenantRoute('GET /jobs/:job_id/events', {
     id: 'streamJobEvents',
     summary: 'Progress of one job as server-sent events',
     description:
-      'Each event carries the job. Closes at the terminal state or after eight seconds; connect again to go on.',
+      'Each event carries the job. Closes at the terminal state or after seven to eight seconds; connect again to go on.',
     roles: everyone,
     tx: 'self',
     params: JobParams,
@@ -73,7 +73,7 @@ export const jobRoutes = [
     const { request } = input
     const { look, again } = looker(input)
     const first = await look()
-    const until_ms = performance.now() + WATCH_MS
+    const until_ms = untilAbout(WATCH_MS)
     return (async function* () {
       let job = first
       yield event(job)
