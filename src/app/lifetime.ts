@@ -18,6 +18,15 @@ const SAME_SIGNAL_MS = 1000
 const LAST_RESORT_MS = 1500
 const PARENT_EVERY_MS = 250
 
+const ignore = (): void => {}
+
+/** The terminal may be gone before we are, or a reader have seen enough (a pipe into head): no failure of ours. */
+export function outliveTerminal(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore)
+  }
+}
+
 export class Lifetime {
   readonly #closers: Closer[] = []
   readonly #stop = new AbortController()
@@ -46,9 +55,7 @@ export class Lifetime {
     if (options.by_npm) this.#watchParent()
     process.on('uncaughtException', (error) => this.#crash(error))
     process.on('unhandledRejection', (error) => this.#crash(error))
-    // The terminal may be gone before we are: a write to it must not be what kills an orderly stop.
-    process.stdout.on('error', () => {})
-    process.stderr.on('error', () => {})
+    outliveTerminal()
   }
 
   /** Between two steps of a start: does not go on when asked to stop. */

@@ -4,6 +4,7 @@ import { commands, groups } from './cli/commands.ts'
 import { commandHelp, environmentHelp, nearest, overview } from './cli/help.ts'
 import { type Config, readConfig } from './config.ts'
 import { reasonOf } from './guard.ts'
+import { outliveTerminal } from './lifetime.ts'
 import { readProject } from './project.ts'
 
 const processTerminal: Terminal = {
@@ -17,8 +18,7 @@ export async function main(
   env: Readonly<Record<string, string | undefined>> = process.env,
   terminal: Terminal = processTerminal,
 ): Promise<number> {
-  // A reader that has seen enough (a pipe into head) is no failure of ours.
-  process.stdout.on('error', () => {})
+  outliveTerminal()
   const project = readProject()
   let config: Config | undefined
   let name = ''

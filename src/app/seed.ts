@@ -8,20 +8,17 @@ import { listSigningKeys } from '../kernel/auth/queries.ts'
 import { type Role, roles } from '../kernel/auth/roles.ts'
 import { generateSigningKey } from '../kernel/auth/token-minter.ts'
 import type { Scope, Tx } from '../kernel/database/tx.ts'
-import { upsertSchedule } from '../kernel/job/queries.ts'
+import { insertRecurring } from '../kernel/job/recurring.ts'
 import type { Transactions } from '../kernel/kernel.ts'
 import type { Module } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
-import { SYSTEM_TENANT, uuidv7 } from '../kernel/uuid.ts'
+import { SYSTEM_TENANT } from '../kernel/uuid.ts'
 import { insertUser } from '../modules/access/index.ts'
-import { scheduleVerification } from '../modules/audit/index.ts'
 import { readRegistrySeeds, seedRegistry } from '../modules/reference-data/index.ts'
 import { readDefinitionSeeds, seedDefinitions } from '../modules/risk-matrices/index.ts'
 import {
   type ApprovalRuleRow,
   CANARY_TENANT,
-  HOUSEKEEPING,
-  HOUSEKEEPING_EVERY_S,
   insertApprovalPolicy,
   insertRetentionPolicy,
   type RetentionClassRow,
@@ -206,15 +203,10 @@ export async function createTenant(
       await more(tx)
     }
     await insertRetentionPolicy(tx, defaults.retention_classes)
-    await upsertSchedule(tx, {
-      schedule_id: uuidv7(),
-      name: HOUSEKEEPING,
-      kind: HOUSEKEEPING,
-      payload: {},
-      every_s: HOUSEKEEPING_EVERY_S,
-      first_in_s: Math.floor(Math.random() * HOUSEKEEPING_EVERY_S),
-    })
-    await scheduleVerification(tx)
+    await insertRecurring(
+      tx,
+      context.modules.flatMap(({ jobs = [] }) => jobs),
+    )
   })
   return inserted === 1
 }

@@ -48,6 +48,8 @@ export interface JobKind {
   /** `checkpoint`: continues after the last committed step. `restart`: begins again from its stored input. */
   readonly resumes: 'checkpoint' | 'restart'
   readonly max_attempts: number
+  /** Run for every tenant so often, without being asked and with an empty payload; null for work that is ordered. */
+  readonly every_s: number | null
   /** Roles that may see its jobs; null for every role of the tenant. */
   readonly visible_to: readonly Role[] | null
   readonly run: (context: JobContext) => Promise<Record<string, unknown> | null>
@@ -59,8 +61,9 @@ export function defineJob<S extends TSchema, C>(spec: {
   readonly payload: S
   readonly resumes: 'checkpoint' | 'restart'
   readonly max_attempts?: number
+  readonly every_s?: number
   readonly visible_to?: readonly Role[]
   readonly run: (context: JobContext<Static<S>, C>) => Promise<Record<string, unknown> | null>
 }): JobKind {
-  return { max_attempts: 5, visible_to: null, ...spec, run: spec.run as JobKind['run'] }
+  return { max_attempts: 5, every_s: null, visible_to: null, ...spec, run: spec.run as JobKind['run'] }
 }

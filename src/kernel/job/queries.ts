@@ -316,20 +316,15 @@ export const updateScheduleStarted = (tx: Tx, schedule_id: string, job_id: strin
     job_id,
   ])
 
-interface NewSchedule {
-  readonly schedule_id: string
-  readonly name: string
-  readonly kind: string
-  readonly payload: unknown
-  readonly every_s: number
-  readonly first_in_s: number
-}
-
-const addSchedule = (tx: Tx, schedule: NewSchedule, if_there: string) =>
+/** Re-runnable: an existing schedule of that name is left as it is. */
+export const insertSchedule = (
+  tx: Tx,
+  schedule: { schedule_id: string; name: string; kind: string; payload: unknown; every_s: number; first_in_s: number },
+) =>
   tx.run(
     `insert into app.job_schedule (tenant_id, schedule_id, name, kind, payload, every_s, next_run_at)
      values ($1, $2, $3, $4, $5::jsonb, $6, now() + $7::bigint * interval '1 s')
-     on conflict on constraint job_schedule_name_key ${if_there}`,
+     on conflict on constraint job_schedule_name_key do nothing`,
     [
       tx.tenant_id,
       schedule.schedule_id,
@@ -340,17 +335,6 @@ const addSchedule = (tx: Tx, schedule: NewSchedule, if_there: string) =>
       schedule.first_in_s,
     ],
   )
-
-/** Re-runnable: an existing schedule of that name keeps its times and whether it is enabled. */
-export const upsertSchedule = (tx: Tx, schedule: NewSchedule) =>
-  addSchedule(
-    tx,
-    schedule,
-    'do update set kind = excluded.kind, payload = excluded.payload, every_s = excluded.every_s',
-  )
-
-/** Re-runnable: an existing schedule of that name is left as it is. */
-export const insertSchedule = (tx: Tx, schedule: NewSchedule) => addSchedule(tx, schedule, 'do nothing')
 
 /** For the metrics. What suspended tenants have queued waits on purpose, and is left out. */
 export const findQueueDepth = async (tx: Tx): Promise<{ queued: number; running: number; oldest_due_s: number }> =>

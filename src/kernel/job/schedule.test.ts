@@ -3,7 +3,7 @@ import { type JobWorld, jobWorld, latch, until } from '../../../test/support/job
 import { closed, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
 import { defineJob } from './kind.ts'
-import { upsertSchedule } from './queries.ts'
+import { insertSchedule } from './queries.ts'
 
 let ran: string[] = []
 let hold: Promise<void> = Promise.resolve()
@@ -33,7 +33,7 @@ afterEach(() => w.clear())
 afterAll(() => w.close())
 
 const plan = (name: string, every_s: number, first_in_s = 0, kind = 'test-job', payload: unknown = { name }) =>
-  w.inTenant(tenant, (tx) => upsertSchedule(tx, { schedule_id: uuidv7(), name, kind, payload, every_s, first_in_s }))
+  w.inTenant(tenant, (tx) => insertSchedule(tx, { schedule_id: uuidv7(), name, kind, payload, every_s, first_in_s }))
 
 interface Schedule {
   readonly last_job_id: string | null

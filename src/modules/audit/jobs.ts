@@ -10,11 +10,11 @@ import { countLinks, findRange, insertRun, updateRunReport } from './queries.ts'
 const readers = ['compliance_officer', 'auditor'] as const
 
 export const AUDIT_VERIFICATION = 'audit-verification'
-/** Unasked, once a day: a record that nobody verifies warns nobody. */
-export const AUDIT_VERIFICATION_EVERY_S = 86_400
 
 export const auditVerification = defineJob({
   kind: AUDIT_VERIFICATION,
+  // A record that nobody verifies warns nobody.
+  every_s: 86_400,
   summary: 'Recomputes the audit chain of the tenant.',
   // Whoever asks has a place for the report already; a run that nobody asked for makes one when it ends.
   payload: closed({ run_id: Type.Optional(Id()) }),

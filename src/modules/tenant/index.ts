@@ -1,13 +1,13 @@
 /** Door of the tenant router: settings of one tenant and the proof of its isolation. */
-import { upsertSchedule } from '../../kernel/job/queries.ts'
+import { insertSchedule } from '../../kernel/job/queries.ts'
 import type { Module } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { HOUSEKEEPING, HOUSEKEEPING_EVERY_S, housekeeping } from './jobs.ts'
+import { HOUSEKEEPING, housekeeping } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'
 import { tenantRoutes } from './routes.ts'
 
 export { CANARY_TENANT } from './actions.ts'
-export { HOUSEKEEPING, HOUSEKEEPING_EVERY_S } from './jobs.ts'
+export { HOUSEKEEPING } from './jobs.ts'
 export { type ApprovalRuleRow, insertApprovalPolicy, insertRetentionPolicy, type RetentionClassRow } from './queries.ts'
 
 export const tenant: Module = {
@@ -22,12 +22,12 @@ export const tenant: Module = {
     await insertApprovalPolicy(tx, [])
     await insertRetentionPolicy(tx, [])
     await insertLimit(tx, 'tenant', 1, 1)
-    await upsertSchedule(tx, {
+    await insertSchedule(tx, {
       schedule_id: uuidv7(),
       name: 'canary',
       kind: HOUSEKEEPING,
       payload: {},
-      every_s: HOUSEKEEPING_EVERY_S,
+      every_s: 3600,
       first_in_s: 0,
     })
   },

@@ -1,7 +1,7 @@
 /** Housekeeping: once an hour per tenant, removes what its retention policy no longer keeps. */
 import { defineJob } from '../../kernel/job/kind.ts'
+import { insertRecurring } from '../../kernel/job/recurring.ts'
 import { closed } from '../../kernel/schema.ts'
-import { scheduleVerification } from '../audit/index.ts'
 import {
   findRetentionPolicy,
   removeExpiredAnswers,
@@ -12,17 +12,17 @@ import {
 } from './queries.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
-export const HOUSEKEEPING_EVERY_S = 3600
 
 export const housekeeping = defineJob({
   kind: HOUSEKEEPING,
+  every_s: 3600,
   summary: 'Removes expired answers, uploads, revocations, old jobs and the rows they rejected.',
   payload: closed({}),
   resumes: 'restart',
-  run: async ({ finish }) => {
+  run: async ({ finish, kernel }) => {
     await finish(async (tx) => {
-      // Tenants that were there before their record was verified unasked.
-      await scheduleVerification(tx)
+      // A tenant may be older than work that came with an upgrade.
+      await insertRecurring(tx, [...kernel.jobs.kinds.values()])
       const policy = await findRetentionPolicy(tx)
       const keep_days = policy?.classes.find(({ record_class }) => record_class === 'jobs')?.keep_days
       // Without a stated term nothing is removed.
