@@ -6,9 +6,9 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ask, linesOf } from './support/backup-world.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
 import { emptyDatabase } from './support/empty-database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
@@ -27,9 +27,7 @@ beforeAll(async () => {
   env = {
     ...process.env,
     NODE_ENV: 'development',
-    DATABASE_URL: urlOf(w.clone.app),
-    WORKER_DATABASE_URL: urlOf(w.clone.worker),
-    STEWARD_DATABASE_URL: urlOf(w.clone.steward),
+    ...urlsOf(w.clone),
     PROBITY_MASTER_KEY_FILE: key_file,
   }
 })
@@ -44,6 +42,12 @@ function urlOf({ user, password, host, port, database }: pg.ClientConfig): strin
   // A socket's folder cannot stand where a host name stands.
   return `postgres://${user}:${secret}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
 }
+
+const urlsOf = ({ app, worker, steward }: Record<'app' | 'worker' | 'steward', pg.ClientConfig>) => ({
+  DATABASE_URL: urlOf(app),
+  WORKER_DATABASE_URL: urlOf(worker),
+  STEWARD_DATABASE_URL: urlOf(steward),
+})
 
 /** In front of the database: passes everything on, until a statement names the word. */
 async function holdAt({ host, port }: pg.ClientConfig, word: string) {
@@ -168,28 +172,21 @@ test('taking a backup and restoring it, by what the file says of itself, in the 
   const tenants = [await w.makeTenant(), await w.makeTenant()]
   const file = path.join(folder, 'recorded.ndjson.gz')
   await probity('backup', '--out', file)
-  const { trailer } = JSON.parse(gunzipSync(fs.readFileSync(file)).toString().trimEnd().split('\n').at(-1) as string)
+  const { trailer } = JSON.parse(linesOf(file).at(-1) as string)
   const of = { actor: 'operator:cli', object_type: 'backups', object_id: trailer.sha256, detail: {} }
   for (const tenant_id of tenants) {
     expect((await eventsOf(tenant_id)).at(-1)).toEqual({ ...of, operation: 'takeBackup' })
   }
   const target = await emptyDatabase()
   try {
-    const there = {
-      DATABASE_URL: urlOf(target.app),
-      WORKER_DATABASE_URL: urlOf(target.worker),
-      STEWARD_DATABASE_URL: urlOf(target.steward),
-    }
     const argv = ['bin/probity.mjs', 'restore', '--from', file]
-    await promisify(execFile)(process.execPath, argv, { cwd: projectRoot, env: { ...env, ...there } })
-    const restored = new pg.Client(target.postgres)
-    await restored.connect()
-    const { rows } = await restored.query(
+    await promisify(execFile)(process.execPath, argv, { cwd: projectRoot, env: { ...env, ...urlsOf(target) } })
+    const rows = await ask(
+      target.postgres,
       `select tenant_id, actor, operation, object_type, object_id, detail::json as detail from app.audit_event
         where object_type = 'backups' and tenant_id = any($1) order by tenant_id`,
       [tenants],
     )
-    await restored.end()
     const events = tenants.toSorted().map((tenant_id) => ({ tenant_id, ...of, operation: 'restoreBackup' }))
     expect(rows).toEqual(events)
   } finally {

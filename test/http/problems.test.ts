@@ -11,7 +11,7 @@ import { listSigningKeys } from '../../src/kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '../../src/kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../../src/kernel/uuid.ts'
 import { rawHttp, requestLines } from '../support/raw-http.ts'
-import { registryProvocations, type Seen } from '../support/registry-provocations.ts'
+import { type Provocations, registryProvocations, type Seen } from '../support/registry-provocations.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
 import { type ForgeryWorld, goodToken } from '../support/token-forge.ts'
 import { type World, world } from '../support/world.ts'
@@ -116,7 +116,7 @@ async function duringMark(token: string, names: string[], then: () => Promise<Se
   return seen
 }
 
-const provocations: Partial<Record<ProblemCode, () => Promise<Seen>>> = {
+const provocations: Provocations = {
   malformed_request: () => call('POST /auth/token', { payload: '{', headers: { 'content-type': 'application/json' } }),
   token_missing: () => call('GET /auth/me'),
   token_invalid: () => call('GET /auth/me', { token: 'never.a.token' }),

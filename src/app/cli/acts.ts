@@ -5,6 +5,7 @@
 import { createAuditKeys } from '../../kernel/audit/chain.ts'
 import { type EventFacts, recordEvent } from '../../kernel/audit/record.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
+import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { deferFor } from '../queries.ts'
 import { OPERATOR, type Operator } from './operator.ts'
 
@@ -14,7 +15,7 @@ export type Act = Omit<EventFacts, 'request_id'>
 export const noteAct = (tx: Tx, { keyring }: Pick<Operator, 'keyring'>, act: Act): void =>
   recordEvent(tx, createAuditKeys(keyring), { ...act, request_id: null })
 
-/** For an act that concerns several tenants: an event in the record of each. */
+/** For an act that concerns all of these tenants: an event in the record of each, but for the canary, which nobody speaks for. */
 export function noteActForAll(
   tx: Tx,
   { keyring }: Pick<Operator, 'keyring'>,
@@ -22,7 +23,9 @@ export function noteActForAll(
   act: Act,
 ): void {
   const keys = createAuditKeys(keyring)
-  for (const tenant_id of tenant_ids) recordEvent(deferFor(tx, tenant_id), keys, { ...act, request_id: null })
+  for (const tenant_id of tenant_ids) {
+    if (tenant_id !== CANARY_TENANT) recordEvent(deferFor(tx, tenant_id), keys, { ...act, request_id: null })
+  }
 }
 
 /** For an act that changes no row, before its result is handed over. */

@@ -3,7 +3,6 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Keyring } from '../../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
-import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
 import { expectSound, type Guarded, withGuarded } from '../guard.ts'
@@ -86,7 +85,6 @@ export function withSoundWalls<T>(
 const recorder =
   ({ steward }: Guarded, keyring: Keyring, operation: string): RecordBackup =>
   (tenant_ids, sha256) =>
-    steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) => {
-      const told = tenant_ids.filter((tenant_id) => tenant_id !== CANARY_TENANT)
-      noteActForAll(tx, { keyring }, told, { operation, object_type: 'backups', object_id: sha256, detail: {} })
-    })
+    steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>
+      noteActForAll(tx, { keyring }, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
+    )

@@ -3,7 +3,6 @@ import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../kernel/auth/queries.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
-import { CANARY_TENANT } from '../../modules/tenant/index.ts'
 import { listTenants } from '../queries.ts'
 import { rotateSigningKey } from '../seed.ts'
 import { noteActForAll } from './acts.ts'
@@ -49,7 +48,7 @@ and tokens signed before stay valid until they expire. The audit record of every
 
 /** The key speaks to all tenants, so each of them is told. */
 async function recordRotation(tx: Tx, operator: Operator, retires: readonly string[]): Promise<void> {
-  const tenants = (await listTenants(tx)).filter(({ tenant_id }) => tenant_id !== CANARY_TENANT)
+  const tenants = await listTenants(tx)
   noteActForAll(
     tx,
     operator,
