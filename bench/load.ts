@@ -1,9 +1,10 @@
 /**
  * The load generator, a process of its own: a closed loop over keep-alive connections on plain sockets, since an HTTP client
- * would cost more than the servers it measures. Reads its order from the command line and prints one JSON result.
+ * would cost more than the servers it measures. Reads its order from the command line and prints one JSON result. Of several
+ * servers only one is under load at a time, a slice of the whole each, in turns.
  */
 import net from 'node:net'
-import { type LoadOrder, type LoadResult, UNIQUE } from './request.ts'
+import { type LoadOrder, type LoadResult, type LoadTarget, UNIQUE } from './request.ts'
 
 let sent = 0
 const prefix = `${Date.now().toString(36)}-${process.pid}-`
@@ -33,65 +34,111 @@ function answerLength(bytes: Buffer): number {
   return end < 0 ? 0 : end + 7
 }
 
-function run(order: LoadOrder): Promise<LoadResult> {
-  const latencies_ms: number[] = []
-  const unexpected: Record<string, number> = {}
-  const status = Buffer.from(`HTTP/1.1 ${order.expected_status} `)
-  const from_ms = performance.now() + order.warmup_ms
-  const until_ms = from_ms + order.duration_ms
-  const sockets: net.Socket[] = []
+/** The open connections to one server, and what came back over them. */
+class Crowd {
+  readonly #ask: (() => void)[] = []
+  readonly #sockets: net.Socket[] = []
+  readonly #latencies_ms: number[] = []
+  readonly #per_second: number[] = []
+  readonly #unexpected: Record<string, number> = {}
+  #measured_ms = 0
+  #until_ms = 0
+  #under_way = 0
+  #ended = (): void => {}
+  #failed = (_: Error): void => {}
 
-  const converse = (request: string) =>
-    new Promise<void>((resolve, reject) => {
-      const write = pen(request)
-      const socket = net.connect(order.port, '127.0.0.1').setNoDelay(true)
-      sockets.push(socket)
-      let received: Buffer = Buffer.alloc(0)
-      let asked_ms = 0
-      const ask = () => {
-        asked_ms = performance.now()
-        socket.write(write())
+  async connect(target: LoadTarget, connections: number): Promise<this> {
+    const opened = Array.from({ length: connections }, (_, n) =>
+      this.#open(target, target.requests[n % target.requests.length] as string),
+    )
+    await Promise.all(opened)
+    return this
+  }
+
+  #open(target: LoadTarget, request: string): Promise<void> {
+    const write = pen(request)
+    const status = Buffer.from(`HTTP/1.1 ${target.expected_status} `)
+    const socket = net.connect(target.port, '127.0.0.1').setNoDelay(true)
+    this.#sockets.push(socket)
+    let received: Buffer = Buffer.alloc(0)
+    let asked_ms = 0
+    const ask = () => {
+      asked_ms = performance.now()
+      socket.write(write())
+    }
+    this.#ask.push(ask)
+    socket.on('data', (chunk: Buffer) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+      const length = answerLength(received)
+      if (length === 0) return
+      const now_ms = performance.now()
+      if (status.compare(received, 0, status.length) === 0) this.#latencies_ms.push(now_ms - asked_ms)
+      else {
+        const other = received.toString('latin1', 9, 12)
+        this.#unexpected[other] = (this.#unexpected[other] ?? 0) + 1
       }
-      socket.once('connect', ask)
-      socket.on('data', (chunk: Buffer) => {
-        received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
-        const length = answerLength(received)
-        if (length === 0) return
-        const now_ms = performance.now()
-        if (now_ms >= until_ms) return resolve()
-        if (now_ms >= from_ms) {
-          if (status.compare(received, 0, status.length) === 0) latencies_ms.push(now_ms - asked_ms)
-          else {
-            const other = received.toString('latin1', 9, 12)
-            unexpected[other] = (unexpected[other] ?? 0) + 1
-          }
-        }
-        received = received.length === length ? Buffer.alloc(0) : received.subarray(length)
-        ask()
-      })
+      received = received.length === length ? Buffer.alloc(0) : received.subarray(length)
+      if (now_ms < this.#until_ms) ask()
+      else if (--this.#under_way === 0) this.#ended()
+    })
+    socket.once('close', () => this.#failed(new Error('the server closed a connection under load')))
+    return new Promise((resolve, reject) => {
+      socket.once('connect', resolve)
       socket.once('error', reject)
-      socket.once('close', () => reject(new Error('the server closed a connection under load')))
     })
+  }
 
-  const conversations = Array.from({ length: order.connections }, (_, n) =>
-    converse(order.requests[n % order.requests.length] as string),
-  )
-  return Promise.all(conversations)
-    .finally(() => {
-      for (const socket of sockets) socket.destroy()
+  /** Until the last answer to what was asked in this time: nothing is left over for the next server to carry. */
+  async load(duration_ms: number): Promise<void> {
+    const before = this.#latencies_ms.length
+    const from_ms = performance.now()
+    this.#until_ms = from_ms + duration_ms
+    this.#under_way = this.#ask.length
+    await new Promise<void>((resolve, reject) => {
+      this.#ended = resolve
+      this.#failed = reject
+      for (const ask of this.#ask) ask()
     })
-    .then(() => {
-      const sorted = Float64Array.from(latencies_ms).sort()
-      const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
-      return {
-        per_second: sorted.length / (order.duration_ms / 1000),
-        p50_ms: at(0.5),
-        p99_ms: at(0.99),
-        answers: sorted.length,
-        unexpected,
-      }
-    })
+    const took_ms = performance.now() - from_ms
+    this.#measured_ms += took_ms
+    this.#per_second.push(((this.#latencies_ms.length - before) / took_ms) * 1000)
+  }
+
+  /** What was measured so far does not count: it was warming up. */
+  forget(): void {
+    this.#latencies_ms.length = 0
+    this.#per_second.length = 0
+    this.#measured_ms = 0
+  }
+
+  get result(): LoadResult {
+    const sorted = Float64Array.from(this.#latencies_ms).sort()
+    const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+    return {
+      per_second: (sorted.length / this.#measured_ms) * 1000,
+      slices_per_second: this.#per_second,
+      p50_ms: at(0.5),
+      p99_ms: at(0.99),
+      answers: sorted.length,
+      unexpected: this.#unexpected,
+    }
+  }
+
+  close(): void {
+    this.#failed = () => {}
+    for (const socket of this.#sockets) socket.destroy()
+  }
 }
 
-const result = await run(JSON.parse(process.argv[2] as string) as LoadOrder)
-process.stdout.write(JSON.stringify(result))
+const { targets, connections, warmup_ms, duration_ms, slices } = JSON.parse(process.argv[2] as string) as LoadOrder
+const crowds = await Promise.all(targets.map((target) => new Crowd().connect(target, connections)))
+for (const crowd of crowds) {
+  if (warmup_ms > 0) await crowd.load(warmup_ms)
+  crowd.forget()
+}
+for (let slice = 0; slice < slices; slice++) {
+  // There and back again, so that none of them is always the one after the other.
+  for (const crowd of slice % 2 === 0 ? crowds : crowds.toReversed()) await crowd.load(duration_ms / slices)
+}
+for (const crowd of crowds) crowd.close()
+process.stdout.write(JSON.stringify(crowds.map((crowd) => crowd.result)))

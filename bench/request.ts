@@ -1,17 +1,27 @@
 /** What the measuring process and the load generator say to each other, and requests as the bytes that go over the wire. */
 
-export interface LoadOrder {
+export interface LoadTarget {
   readonly port: number
-  readonly connections: number
-  readonly warmup_ms: number
-  readonly duration_ms: number
   /** Connection n sends the n-th of these over and over. UNIQUE in a request is replaced by a new value each time. */
   readonly requests: readonly string[]
   readonly expected_status: number
 }
 
+export interface LoadOrder {
+  /** Under load in turns, never together. */
+  readonly targets: readonly LoadTarget[]
+  /** To each target. */
+  readonly connections: number
+  readonly warmup_ms: number
+  /** Of each target, in so many slices. */
+  readonly duration_ms: number
+  readonly slices: number
+}
+
+/** Of one target. */
 export interface LoadResult {
   readonly per_second: number
+  readonly slices_per_second: readonly number[]
   readonly p50_ms: number
   readonly p99_ms: number
   readonly answers: number

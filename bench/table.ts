@@ -18,8 +18,8 @@ export interface Measured {
 
 export interface Ratio {
   readonly label: string
-  /** Rounds of the two rows are compared pairwise, so that what disturbs both disturbs neither. */
-  readonly of: readonly [Measured, Measured]
+  /** Of pairs of neighbouring slices, so that what disturbs both disturbs neither. Empty: could not be measured. */
+  readonly slices: readonly number[]
   readonly aim?: number
   readonly floor?: number
 }
@@ -58,14 +58,15 @@ function verdict(value: number, { aim, floor }: Ratio): string {
 
 export function ratios(wanted: readonly Ratio[]): string {
   return table(
-    ['ratio', 'measured', 'aim', 'floor', ''],
+    ['ratio', 'measured', 'middle half', 'aim', 'floor', ''],
     wanted.map((ratio) => {
-      const [above, below] = ratio.of
-      const limits = [String(ratio.aim ?? '–'), String(ratio.floor ?? '–')]
-      if (above.rounds.length === 0 || below.rounds.length === 0) return [ratio.label, 'not measured', ...limits, '–']
-      const pairs = above.rounds.map((round, n) => round.per_second / (below.rounds[n] as Round).per_second)
-      const value = median(pairs)
-      return [ratio.label, value.toFixed(2), ...limits, verdict(value, ratio)]
+      const { label, slices, aim, floor } = ratio
+      const limits = [String(aim ?? '–'), String(floor ?? '–')]
+      if (slices.length === 0) return [label, 'not measured', '', ...limits, '–']
+      const sorted = slices.toSorted((a, b) => a - b)
+      const at = (share: number) => (sorted[Math.floor(share * sorted.length)] as number).toFixed(2)
+      const value = median(slices)
+      return [label, value.toFixed(2), `${at(0.25)}–${at(0.75)}`, ...limits, verdict(value, ratio)]
     }),
   )
 }

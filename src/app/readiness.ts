@@ -21,7 +21,7 @@ export function createReadinessChecks(options: {
     const check = await database.read(SCOPE, async (tx): Promise<Check> => {
       const ask = (text: string) => tx.query<Record<string, unknown>>(text)
       const fault = await findRoleFault(ask, 'app')
-      const faults = await findWallFaults(ask)
+      const faults = await findWallFaults(ask, expected_schema)
       if (fault === null && faults.length === 0) return { status: 'ok' }
       return { status: 'failed', detail: 'run "npx probity doctor" to see what is wrong' }
     })

@@ -5,7 +5,7 @@ import { createReadinessChecks } from '../../src/app/readiness.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
 import { findWallFaults, wallRuleCount } from '../../src/kernel/database/walls.ts'
 import { type World, world } from '../support/world.ts'
-import { connect, readTables, type Table, walled } from './support.ts'
+import { connect, NEWEST, readTables, type Table, walled } from './support.ts'
 
 let w: World
 let app: pg.Client
@@ -23,7 +23,7 @@ afterAll(async () => {
   await w.close()
 })
 
-const faults = () => findWallFaults(async (text) => (await app.query(text)).rows)
+const faults = () => findWallFaults(async (text) => (await app.query(text)).rows, NEWEST)
 
 describe('catalogue', () => {
   test('no wall has a fault, seen by the role that serves', async () => {
@@ -45,7 +45,7 @@ describe('catalogue', () => {
   test('the same question asked by the other roles has the same answer', async () => {
     for (const role of ['worker', 'steward', 'postgres'] as const) {
       const client = await connect(w.clone[role])
-      expect(await findWallFaults(async (text) => (await client.query(text)).rows)).toEqual([])
+      expect(await findWallFaults(async (text) => (await client.query(text)).rows, NEWEST)).toEqual([])
       await client.end()
     }
   })
@@ -53,10 +53,10 @@ describe('catalogue', () => {
 
 describe('start-up guard', () => {
   /** New checks each time: readiness keeps its answer for ten seconds. */
-  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app) => {
+  const wallsCheck = async (connection: pg.ClientConfig = w.clone.app, expected_schema = NEWEST) => {
     const options = { max: 1, prepared: false, statement_timeout_ms: 5000, wait_ms: 2000 }
     const database = new Database({ connection, ...options })
-    const checks = createReadinessChecks({ database, expected_schema: '0001', isDraining: () => false })
+    const checks = createReadinessChecks({ database, expected_schema, isDraining: () => false })
     const check = await checks['walls']?.()
     await database.end()
     return check?.status
@@ -77,6 +77,27 @@ describe('start-up guard', () => {
     } finally {
       await superuser.query('alter table app.job force row level security')
     }
+    expect(await wallsCheck()).toBe('ok')
+  })
+
+  test('a process older than the schema does not judge what a migration may have changed, and everything else', async () => {
+    const broken = async (breaking: string, mending: string) => {
+      await superuser.query(breaking)
+      try {
+        return [await wallsCheck(), await wallsCheck(w.clone.app, '0001')]
+      } finally {
+        await superuser.query(mending)
+      }
+    }
+    const wall = 'policy wall on app.job as restrictive using (%) with check (%)'
+    const own = "tenant_id = (select app.tenant_id()) or (select current_user = 'worker')"
+    const dropped = await broken('drop policy wall on app.job', `create ${wall.replaceAll('%', own)}`)
+    expect(dropped).toEqual(['failed', 'ok'])
+    const unforced = await broken(
+      'alter table app.job no force row level security',
+      'alter table app.job force row level security',
+    )
+    expect(unforced).toEqual(['failed', 'failed'])
     expect(await wallsCheck()).toBe('ok')
   })
 

@@ -9,7 +9,7 @@ import { ExampleTenant } from '../support/example-tenant.ts'
 import { type World, world } from '../support/world.ts'
 import { breachesOf, type ProbeTenants, victimRows } from './probes.ts'
 import { type SchemaMutant, schemaMutants, soundSchemas } from './schema-mutants.ts'
-import { connect, type Row, readTables, type Table, undone, walled } from './support.ts'
+import { connect, NEWEST, type Row, readTables, type Table, undone, walled } from './support.ts'
 import { tableMutants } from './table-mutants.ts'
 
 let w: World
@@ -44,7 +44,7 @@ interface Observed {
 async function observe(mutant: { effect?: string }): Promise<Observed> {
   // With the search path of the role: names are printed as app sees them.
   await owner.query('set local search_path = pg_catalog; set local role app')
-  const faults = await findWallFaults(async (text) => (await owner.query(text)).rows)
+  const faults = await findWallFaults(async (text) => (await owner.query(text)).rows, NEWEST)
   const breaches: string[] = []
   for (const table of mutant.effect ? tables : []) {
     breaches.push(...(await breachesOf(owner, table, rows.get(table.name) as Row, tenants)).breaches)

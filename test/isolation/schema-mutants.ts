@@ -164,6 +164,12 @@ export const schemaMutants: readonly SchemaMutant[] = [
     break: () => [replaced('actor', 'text', `'user:anybody'`)],
   },
   {
+    name: 'every actor will do',
+    rule: functionChanged,
+    effect: 'leaks',
+    break: () => [replaced('has_actor', 'boolean', 'true')],
+  },
+  {
     name: 'no actor is asked for',
     effect: 'silent',
     break: () => [

@@ -1,8 +1,11 @@
 /** What the generated suites share: the route table, sending an example, the tables of the register, and statements tried and undone. */
+import path from 'node:path'
 import pg from 'pg'
 import { modules } from '../../src/app/modules.ts'
 import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
+import { latestVersion, readMigrations } from '../../src/kernel/database/migrations.ts'
 import type { Route } from '../../src/kernel/route.ts'
+import { projectRoot } from '../support/database.ts'
 import type { ExampleTenant } from '../support/example-tenant.ts'
 import { type Example, type Fixture, fixtures } from '../support/fixtures.ts'
 import type { CallOptions, Reply, World } from '../support/world.ts'
@@ -11,6 +14,9 @@ import type { CallOptions, Reply, World } from '../support/world.ts'
 export const routes: readonly Route[] = modules.flatMap((module) => module.routes)
 export const tenantRoutes = routes.filter((route) => route.access === 'tenant')
 export const publicRoutes = routes.filter((route) => route.access === 'public')
+
+/** The schema that this state of the sources makes. */
+export const NEWEST = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
 
 export function exampleFor(route: Route, tenant: ExampleTenant, role?: Role): Example | Promise<Example> {
   const fixture: Fixture | undefined = fixtures[route.id]

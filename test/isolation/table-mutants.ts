@@ -167,20 +167,35 @@ export const tableMutants: readonly TableMutant[] = [
     name: 'actor trigger dropped',
     rule: noActor,
     // Where app may not insert, nobody can write anonymously either.
-    break: (t) => [`drop trigger ${t.name}_actor on app.${t.name}`],
+    break: (t) => (t.kind === 'ledger' ? [] : [`drop trigger ${t.name}_actor on app.${t.name}`]),
   },
   {
     name: 'actor trigger disabled',
     rule: noActor,
-    break: (t) => [`alter table app.${t.name} disable trigger ${t.name}_actor`],
+    break: (t) => (t.kind === 'ledger' ? [] : [`alter table app.${t.name} disable trigger ${t.name}_actor`]),
+  },
+  {
+    name: 'actor of a ledger no longer asked for',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => (t.kind === 'ledger' ? [`drop policy actor on app.${t.name}`] : []),
+  },
+  {
+    name: 'any actor of a ledger will do',
+    rule: wallChanged,
+    effect: 'leaks',
+    break: (t) => (t.kind === 'ledger' ? [`alter policy actor on app.${t.name} with check (true)`] : []),
   },
   {
     name: 'actor trigger only on insert',
     rule: noActor,
-    break: (t) => [
-      `drop trigger ${t.name}_actor on app.${t.name}`,
-      `create trigger ${t.name}_actor before insert on app.${t.name} for each statement execute function app.require_actor()`,
-    ],
+    break: (t) =>
+      t.kind === 'ledger'
+        ? []
+        : [
+            `drop trigger ${t.name}_actor on app.${t.name}`,
+            `create trigger ${t.name}_actor before insert on app.${t.name} for each statement execute function app.require_actor()`,
+          ],
   },
   {
     name: 'history may be changed: trigger dropped',
