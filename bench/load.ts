@@ -6,6 +6,8 @@
 import net from 'node:net'
 import { type LoadOrder, type LoadResult, type LoadTarget, UNIQUE } from './request.ts'
 
+const REST_MS = 50
+
 let sent = 0
 const prefix = `${Date.now().toString(36)}-${process.pid}-`
 const nextUnique = (): string => prefix + String(sent++).padStart(UNIQUE.length - prefix.length, '0')
@@ -138,7 +140,11 @@ for (const crowd of crowds) {
 }
 for (let slice = 0; slice < slices; slice++) {
   // There and back again, so that none of them is always the one after the other.
-  for (const crowd of slice % 2 === 0 ? crowds : crowds.toReversed()) await crowd.load(duration_ms / slices)
+  for (const crowd of slice % 2 === 0 ? crowds : crowds.toReversed()) {
+    // What a server still does after its last answer, such as collecting garbage, is not for the other to carry.
+    if (crowds.length > 1) await new Promise((resolve) => setTimeout(resolve, REST_MS))
+    await crowd.load(duration_ms / slices)
+  }
 }
 for (const crowd of crowds) crowd.close()
 process.stdout.write(JSON.stringify(crowds.map((crowd) => crowd.result)))
