@@ -89,10 +89,13 @@ describe('start-up guard', () => {
         await superuser.query(mending)
       }
     }
-    const wall = 'policy wall on app.job as restrictive using (%) with check (%)'
-    const own = "tenant_id = (select app.tenant_id()) or (select current_user = 'worker')"
-    const dropped = await broken('drop policy wall on app.job', `create ${wall.replaceAll('%', own)}`)
-    expect(dropped).toEqual(['failed', 'ok'])
+    const own = 'tenant_id = (select app.tenant_id())'
+    const queued = `${own} or (select current_user = 'worker')`
+    const wall = (expression: string) => `policy wall on app.job using (${expression}) with check (${expression})`
+    const restrictive = wall(queued).replace(' using', ' as restrictive using')
+    expect(await broken(`alter ${wall(own)}`, `alter ${wall(queued)}`)).toEqual(['failed', 'ok'])
+    expect(await broken(`alter ${wall('true')}`, `alter ${wall(queued)}`)).toEqual(['failed', 'failed'])
+    expect(await broken('drop policy wall on app.job', `create ${restrictive}`)).toEqual(['failed', 'failed'])
     const unforced = await broken(
       'alter table app.job no force row level security',
       'alter table app.job force row level security',

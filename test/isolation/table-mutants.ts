@@ -36,6 +36,8 @@ const rewritten = (table: Table, expression: string): string[] =>
     return `alter policy ${name} on app.${table.name} ${using} ${check}`
   })
 
+/** Asked for the actor by a policy; everything else by a trigger. */
+const isLedger = ({ kind }: Table): boolean => kind === 'ledger'
 const isLasting = ({ kind }: Table): boolean => kind === 'append' || kind === 'ledger'
 const ownTenant = 'tenant_id = (select app.tenant_id())'
 /** Any column a plain index can be made of. */
@@ -150,7 +152,7 @@ export const tableMutants: readonly TableMutant[] = [
   {
     name: 'more than adding to a ledger granted to steward',
     rule: 'steward may touch rows of tenants',
-    break: (t) => (t.kind === 'ledger' ? [`grant update (tenant_id) on app.${t.name} to steward`] : []),
+    break: (t) => (isLedger(t) ? [`grant update (tenant_id) on app.${t.name} to steward`] : []),
   },
   {
     name: 'adding elsewhere than to a ledger granted to steward',
@@ -167,30 +169,30 @@ export const tableMutants: readonly TableMutant[] = [
     name: 'actor trigger dropped',
     rule: noActor,
     // Where app may not insert, nobody can write anonymously either.
-    break: (t) => (t.kind === 'ledger' ? [] : [`drop trigger ${t.name}_actor on app.${t.name}`]),
+    break: (t) => (isLedger(t) ? [] : [`drop trigger ${t.name}_actor on app.${t.name}`]),
   },
   {
     name: 'actor trigger disabled',
     rule: noActor,
-    break: (t) => (t.kind === 'ledger' ? [] : [`alter table app.${t.name} disable trigger ${t.name}_actor`]),
+    break: (t) => (isLedger(t) ? [] : [`alter table app.${t.name} disable trigger ${t.name}_actor`]),
   },
   {
     name: 'actor of a ledger no longer asked for',
     rule: wallChanged,
     effect: 'leaks',
-    break: (t) => (t.kind === 'ledger' ? [`drop policy actor on app.${t.name}`] : []),
+    break: (t) => (isLedger(t) ? [`drop policy actor on app.${t.name}`] : []),
   },
   {
     name: 'any actor of a ledger will do',
     rule: wallChanged,
     effect: 'leaks',
-    break: (t) => (t.kind === 'ledger' ? [`alter policy actor on app.${t.name} with check (true)`] : []),
+    break: (t) => (isLedger(t) ? [`alter policy actor on app.${t.name} with check (true)`] : []),
   },
   {
     name: 'actor trigger only on insert',
     rule: noActor,
     break: (t) =>
-      t.kind === 'ledger'
+      isLedger(t)
         ? []
         : [
             `drop trigger ${t.name}_actor on app.${t.name}`,

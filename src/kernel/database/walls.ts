@@ -66,19 +66,16 @@ const facts = `with tables as (
   select n.oid as schema, r.oid as owner from pg_namespace n, pg_roles r where n.nspname = 'app' and r.rolname = 'app_owner'
 )`
 
-/** Each rule is one select giving (rule, object) for what breaks it. */
+/** Each rule is one select giving (rule, object) for what breaks it. These hold in every schema. */
 const rules: readonly string[] = [
-  // Every table has a wall, and the wall is the one of its kind.
+  // Every table has a wall.
   `select 'table is not in the wall register' as rule, name as object from tables where kind is null and not partition`,
   `select 'the wall register names no table', table_name from app.wall_register w where not exists (select 1 from tables t where t.name = w.table_name)`,
   `select 'row security is off', name from walled where not rls`,
   `select 'row security is not forced', name from walled where not forced`,
-  `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
-  `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
-    where not exists (select 1 from wanted w where w.name = t.name and w.policy = p.polname)`,
-  `select 'a function of the walls is missing or is not as written', name from (
-     select * from (values ${rowsOf(functions)}) as f (name, body)
-     except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
+  `select 'a command is not behind a wall', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
+    where not exists (select 1 from present p where p.name = t.name and not p.permissive and p.command in ('*', c.command)
+      and case c.command when 'a' then p.check_text else p.using_text end like '%app.tenant_id()%')`,
   `select 'a setting the walls rely on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
     where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
       and c ~* '^(app\\.|row_security|session_replication_role)'`,
@@ -106,10 +103,7 @@ const rules: readonly string[] = [
   `select 'an expression index cannot be used under row security', t.name || '.' || i.indexrelid::regclass::text
      from pg_index i join walled t on t.oid = i.indrelid where i.indexprs is not null`,
 
-  // Triggers: nobody writes anonymously, history stays. A ledger asks for the actor by a policy.
-  `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
-     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'
-        and g.tgenabled in ('O', 'A') and g.tgtype & 30 = 30 and g.tgqual is null and g.tgattr = '')`,
+  // History stays.
   `select 'an append table can be changed', t.name from walled t where kind in ('append', 'ledger') and (
      has_any_column_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
@@ -160,27 +154,32 @@ const rules: readonly string[] = [
     where not exists (select 1 from pg_roles where rolname = r)`,
 ]
 
-/** What these compare word for word belongs to a schema, and changes with it. */
-const asWritten: ReadonlySet<string> = new Set([
-  'a policy of the wall is missing or is not as written',
-  'a policy is not part of the wall',
-  'a function of the walls is missing or is not as written',
-  'the actor trigger is missing or off',
-])
+/** These compare with what this state of the migrations makes: the wall is the one of its kind, and nobody writes anonymously. */
+const rulesOfSchema: readonly string[] = [
+  `select 'a policy of the wall is missing or is not as written', name || '.' || policy from (select * from wanted except select * from present) missing`,
+  `select 'a policy is not part of the wall', t.name || '.' || p.polname from walled t join pg_policy p on p.polrelid = t.oid
+    where not exists (select 1 from wanted w where w.name = t.name and w.policy = p.polname)`,
+  `select 'a function of the walls is missing or is not as written', name from (
+     select * from (values ${rowsOf(functions)}) as f (name, body)
+     except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
+  // A ledger asks by a policy.
+  `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 30 = 30 and g.tgqual is null and g.tgattr = '')`,
+]
 
 /**
  * `known_schema`: the newest that the asking process knows. On a newer one it cannot tell a wall that was changed by a migration
  * from one that was broken; processes of the newer release can, and it goes on with everything that holds in every schema.
  */
 export async function findWallFaults(ask: AskRows, known_schema: string): Promise<WallFault[]> {
-  const faults = (await ask(`${facts} ${rules.join('\n union all ')} order by 1, 2`)) as unknown as WallFault[]
-  if (!faults.some(({ rule }) => asWritten.has(rule))) return faults
-  const [newest] = await ask('select max(version) as version from app.migration')
-  const isNewer = String(newest?.['version']) > known_schema
-  return isNewer ? faults.filter(({ rule }) => !asWritten.has(rule)) : faults
+  const isKnown = `(select coalesce(max(version), '') from app.migration) <= ${literal(known_schema)}`
+  const ofSchema = `select * from (${rulesOfSchema.join('\n union all ')}) as of_schema (rule, object) where ${isKnown}`
+  const rows = await ask(`${facts} ${[...rules, ofSchema].join('\n union all ')} order by 1, 2`)
+  return rows as unknown as WallFault[]
 }
 
-export const wallRuleCount = rules.length
+export const wallRuleCount = rules.length + rulesOfSchema.length
 
 /** PostgreSQL 15 brought security_invoker views, which the walls rely on. */
 export const MINIMUM_SERVER_VERSION = 150_000
