@@ -157,11 +157,11 @@ const importFile = ({ database, scope, type }: Bench, list: DatasetRow, file: st
       onProgress: async () => {},
     },
     (body) => database.write(scope, body),
-    (tx, { root, accepted, data_bytes, filled, is_ordered }) =>
+    (tx, { root, accepted, data_bytes, filled, is_ordered }, tree) =>
       publishStaged(tx, {
         dataset: list,
         type,
-        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered },
+        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered, tree },
         origin: 'import',
         provenance: {},
         guards: null,

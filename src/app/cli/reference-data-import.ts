@@ -26,6 +26,7 @@ import {
 } from '../../modules/reference-data/index.ts'
 import type { Adapter } from '../../registry/adapter.ts'
 import { adapters } from '../../registry/adapters/index.ts'
+import type { TreeSource } from '../../registry/content/stored-tree.ts'
 import type { ImportTotals } from '../../registry/import/order.ts'
 import { type Arguments, type Command, type Invocation, type Terminal, UsageError, wholeNumber } from './command.ts'
 import { nearest } from './help.ts'
@@ -229,7 +230,7 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
         },
       },
       lists.write,
-      (tx, totals) => publish(tx, { order, list, type, totals, source }),
+      (tx, totals, tree) => publish(tx, { order, list, type, totals, tree, source }),
     )
     tell(terminal, order, version, put)
     terminal.note(await lists.read(async (tx) => standingOf(tx, await needList(tx, order.list_key))))
@@ -269,10 +270,11 @@ interface Publishing {
   readonly list: DatasetRow | null
   readonly type: TypeRow
   readonly totals: ImportTotals
+  readonly tree: TreeSource
   readonly source: HashedFile
 }
 
-async function publish(tx: Tx, { order, list, type, totals, source }: Publishing): Promise<Published> {
+async function publish(tx: Tx, { order, list, type, totals, tree, source }: Publishing): Promise<Published> {
   const dataset = list ?? (await register(tx, order, type))
   const provenance = {
     adapter_key: order.adapter.key,
@@ -292,6 +294,7 @@ async function publish(tx: Tx, { order, list, type, totals, source }: Publishing
       entry_count: totals.accepted,
       data_bytes: totals.data_bytes,
       filled: totals.filled,
+      tree,
     },
     origin: 'import',
     provenance,

@@ -8,6 +8,7 @@ import { insertExport } from './exports/queries.ts'
 import { insertImport, insertRejects } from './imports/queries.ts'
 import { keepReceipt } from './receipts/actions.ts'
 import { resolve } from './resolve/actions.ts'
+import { insertBlock, insertTree } from './trees/queries.ts'
 import { contentOf, hashOfContent } from './types/actions.ts'
 import { insertType, type TypeRow } from './types/queries.ts'
 import { publishStaged, stageRows } from './versions/actions.ts'
@@ -41,6 +42,17 @@ export async function plantCanary(tx: Tx): Promise<void> {
   const text = '{"code":"canary"}'
   const content = await stageRows(tx, [{ key: 'canary', text, hash: entryHash(text), row: 1 }])
   await publishStaged(tx, { dataset, type, content, origin: 'inline', provenance: {}, note: 'canary', guards: null })
+  // Shorter lists have no tree of their own.
+  const { dataset_id } = dataset
+  await insertTree(tx, {
+    dataset_id,
+    version: 1,
+    base_version: 1,
+    block_bits: 0,
+    delta_pairs: 0,
+    nodes: Buffer.alloc(32),
+  })
+  await insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
   await activate(tx, { list_key: 'canary', version: 1, reason: 'canary' })
   await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
   const import_id = uuidv7()

@@ -88,6 +88,7 @@ export {
   seedRegistry,
 } from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
+export { buildTree, createProver } from './trees/actions.ts'
 export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
 export {
   differencePage,
@@ -100,7 +101,6 @@ export {
   sidesOf,
   stageRows,
   summarise,
-  treeOf,
 } from './versions/actions.ts'
 export {
   findVersion,

@@ -21,7 +21,7 @@ function rootOf(count: number, where: string): string {
   try {
     for (let n = 0; n < count; n++) content.addDigest(`key ${n}`, digestOf(n))
     expect(content.count).toBe(count)
-    return content.finish()
+    return content.finish().root
   } finally {
     content.close()
   }

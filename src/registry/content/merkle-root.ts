@@ -1,13 +1,14 @@
 /**
  * The content hash of a list of any length in little memory: pairs are kept apart by the first bits of their key hash, the most
- * of a long list in a temporary file, and put in order one part after the other. It is the root `merkle.ts` gives, without a tree
- * to prove anything by.
+ * of a long list in a temporary file, and put in order one part after the other. It is the root `merkle.ts` gives, with the nodes
+ * and blocks of pairs that are stored to prove single keys by (stored-tree.ts).
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HASH_BYTES, keyDigest, rootHash } from './hashes.ts'
-import { bucketBits, hashOfBucket, levelsOver, PAIR_BYTES, PairStore, sortIntoBuckets } from './merkle.ts'
+import { bucketBits, hashOfBucket, joinBlocks, levelsOver, PAIR_BYTES, PairStore, sortIntoBuckets } from './merkle.ts'
+import { baseBlockBits, encodeNodes, type TreeBlock } from './stored-tree.ts'
 
 /** No more than the fewest bits buckets have, so that every bucket lies in one part. */
 const PART_BITS = 6
@@ -45,19 +46,36 @@ export class RootBuilder {
   }
 
   /** Throws DuplicateKey when two entries share a key. */
-  finish(): string {
+  finish(): { readonly root: string; readonly nodes: Uint8Array<ArrayBuffer> } {
+    const hashes: Buffer[] = []
+    for (const { pairs, buckets } of this.#sortedParts()) {
+      for (let bucket = 0; bucket < buckets.starts.length - 1; bucket++)
+        hashes.push(hashOfBucket(pairs, buckets, bucket))
+    }
+    const levels = levelsOver(hashes)
+    return { root: rootHash(this.count, levels.at(-1)?.[0] as Buffer), nodes: new Uint8Array(encodeNodes(levels)) }
+  }
+
+  /** All pairs in ascending blocks. They are sorted once more: only the first version of a list and few others ask. */
+  *blocks(): Generator<TreeBlock> {
     const bits = bucketBits(this.count)
+    for (const { pairs, buckets, first } of this.#sortedParts()) {
+      yield* joinBlocks(pairs, buckets, bits, first, baseBlockBits(this.count))
+    }
+  }
+
+  *#sortedParts() {
+    const bits = bucketBits(this.count)
+    const length = 2 ** (bits - PART_BITS)
     const pairs = new PairStore()
     const room = Buffer.allocUnsafeSlow(ROOM_BYTES)
-    const hashes = this.#parts.flatMap((part, index) => {
+    for (const [index, part] of this.#parts.entries()) {
       pairs.clear()
       for (const kept of part.full) pairs.pushAll(typeof kept === 'number' ? this.#read(room, kept) : kept)
       if (part.room) pairs.pushAll(part.room.subarray(0, part.used_bytes))
-      const length = 2 ** (bits - PART_BITS)
-      const buckets = sortIntoBuckets(pairs, bits, index * length, length)
-      return Array.from({ length }, (_, bucket) => hashOfBucket(pairs, buckets, bucket))
-    })
-    return rootHash(this.count, levelsOver(hashes).at(-1)?.[0] as Buffer)
+      const first = index * length
+      yield { pairs, first, buckets: sortIntoBuckets(pairs, bits, first, length) }
+    }
   }
 
   close(): void {

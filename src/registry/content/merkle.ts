@@ -42,7 +42,11 @@ export interface Proof {
 export interface MerkleTree {
   readonly root: string
   readonly count: number
+  /** From the hashes of the buckets up to the top. */
+  readonly levels: readonly Buffer[][]
   prove(key: string): Proof
+  /** All pairs, ascending, in blocks by the first bits of the key hash. */
+  blocks(block_bits: number): Iterable<{ readonly block: number; readonly pairs: Buffer }>
 }
 
 export class DuplicateKey extends Error {
@@ -151,7 +155,9 @@ export class PairStore {
   }
 }
 
-const firstBits = (key_hash: Buffer, bits: number, at = 0): number => key_hash.readUInt32BE(at) >>> (32 - bits)
+/** Of no bits at all the number is 0; a shift by 32 would leave them all. */
+export const firstBits = (key_hash: Buffer, bits: number, at = 0): number =>
+  bits === 0 ? 0 : key_hash.readUInt32BE(at) >>> (32 - bits)
 
 /** Indexes of the pairs in key order, and where each bucket begins, from the first of those that were sorted. */
 interface Buckets {
@@ -217,6 +223,17 @@ function sortSmall(pairs: PairStore, order: Uint32Array, beginnings: Float64Arra
 const pairsIn = (pairs: PairStore, { order, starts }: Buckets, bucket: number): Buffer[] =>
   Array.from(order.subarray(starts[bucket], starts[bucket + 1]), (index) => pairs.pair(index))
 
+/** The pairs of the buckets from `first` on, joined into blocks by the first `block_bits` bits; empty blocks are left out. */
+export function* joinBlocks(pairs: PairStore, buckets: Buckets, bits: number, first: number, block_bits: number) {
+  const per_block = 2 ** (bits - block_bits)
+  for (let bucket = 0; bucket < buckets.starts.length - 1; bucket += per_block) {
+    const [from, to] = [buckets.starts[bucket] as number, buckets.starts[bucket + per_block] as number]
+    if (from === to) continue
+    const inside = Array.from(buckets.order.subarray(from, to), (index) => pairs.pair(index))
+    yield { block: (first + bucket) / per_block, pairs: Buffer.concat(inside) }
+  }
+}
+
 export const hashOfBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
   bucketHash(pairsIn(pairs, buckets, bucket))
 
@@ -242,6 +259,8 @@ function buildTree(pairs: PairStore): MerkleTree {
   return {
     root,
     count,
+    levels,
+    blocks: (block_bits) => joinBlocks(pairs, buckets, bits, 0, block_bits),
     prove(key) {
       const key_hash = keyHash(key)
       const bucketIndex = firstBits(Buffer.from(key_hash, 'hex'), bits)

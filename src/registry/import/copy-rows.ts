@@ -42,7 +42,15 @@ export function copyRow({ key, op = 'put', hash, base_hash, text, row, line }: S
   return Buffer.concat([count, ...fields.flatMap((field) => (field ? [lengthOf(field), field] : [lengthOf(null)]))])
 }
 
-function lengthOf(field: Buffer | null): Buffer {
+/** A block of the stored tree: block, pairs. */
+export function copyTreeRow({ block, pairs }: { readonly block: number; readonly pairs: Uint8Array }): Buffer {
+  const count = Buffer.alloc(COUNT_BYTES)
+  count.writeInt16BE(2)
+  const number = bytesOf(block)
+  return Buffer.concat([count, lengthOf(number), number, lengthOf(pairs), pairs])
+}
+
+function lengthOf(field: Uint8Array | null): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeInt32BE(field?.length ?? NULL)
   return length

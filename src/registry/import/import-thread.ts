@@ -54,7 +54,7 @@ if (port) {
       if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
       for await (const output of runImport(adapter, source(), order)) {
         under_way++
-        if (output.kind === 'rows') {
+        if (output.kind === 'rows' || output.kind === 'tree') {
           // Handed over, not copied.
           send({ kind: 'output', output }, [output.bytes.buffer])
         } else {

@@ -37,6 +37,8 @@ export interface ImportTotals {
   readonly is_ordered: boolean
   /** The content hash, or null when rows were rejected or keys repeat. */
   readonly root: string | null
+  /** The nodes of its tree that are stored; null with the root. */
+  readonly nodes: Uint8Array | null
 }
 
 export type ImportOutput =
@@ -45,3 +47,5 @@ export type ImportOutput =
   | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
   | { readonly kind: 'end'; readonly totals: ImportTotals }
+  /** After the end: the pairs of the tree as rows (block, pairs) in the binary format of COPY, for those who store a base. */
+  | { readonly kind: 'tree'; readonly bytes: Uint8Array<ArrayBuffer> }

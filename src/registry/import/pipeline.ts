@@ -15,9 +15,10 @@ import {
 import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
+import { MIN_TREE_ENTRIES } from '../content/stored-tree.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
-import { CopyRows } from './copy-rows.ts'
+import { CopyRows, copyTreeRow } from './copy-rows.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -108,6 +109,7 @@ async function* readRows(
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
   if (shown.length > 0) yield { kind: 'preview', entries: shown, rows }
+  const tree = isPublishable() ? finishTree(content) : null
   yield {
     kind: 'end',
     totals: {
@@ -119,19 +121,39 @@ async function* readRows(
       filled: fill.counts,
       warnings: warnings.slice(0, MAX_WARNINGS),
       is_ordered,
-      root: isPublishable() ? rootOf(content) : null,
+      root: tree?.root ?? null,
+      nodes: tree?.nodes ?? null,
     },
   }
+  if (tree && accepted >= MIN_TREE_ENTRIES) yield* treeRows(content)
 }
 
 /** Keys that repeat are found, with their places, where the rows are staged. */
-function rootOf(content: RootBuilder): string | null {
+function finishTree(content: RootBuilder): ReturnType<RootBuilder['finish']> | null {
   try {
     return content.finish()
   } catch (error) {
     if (error instanceof DuplicateKey) return null
     throw error
   }
+}
+
+function* treeRows(content: RootBuilder): Generator<ImportOutput> {
+  let rows: Buffer[] = []
+  let size_bytes = 0
+  const take = (): ImportOutput => {
+    const bytes = new Uint8Array(Buffer.concat(rows))
+    rows = []
+    size_bytes = 0
+    return { kind: 'tree', bytes }
+  }
+  for (const block of content.blocks()) {
+    const row = copyTreeRow(block)
+    rows.push(row)
+    size_bytes += row.length
+    if (size_bytes >= ROWS_BYTES) yield take()
+  }
+  if (rows.length > 0) yield take()
 }
 
 interface Privacy {

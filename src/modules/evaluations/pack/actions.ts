@@ -12,6 +12,7 @@ import { overlayTree } from '../../../registry/overlay.ts'
 import { exportLines, listEvents } from '../../audit/index.ts'
 import { findChangeRequest } from '../../change-requests/index.ts'
 import {
+  createProver,
   entryOf,
   findVersion,
   listActivations,
@@ -19,7 +20,6 @@ import {
   type Pinned,
   readOverlay,
   shownVersion,
-  treeOf,
   wholeList,
 } from '../../reference-data/index.ts'
 import { resolutionOf } from '../../risk-matrices/index.ts'
@@ -114,13 +114,13 @@ async function provedFiles(tx: Tx, folder: string, pin: Pinned, keys: readonly s
   const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
   const version = found(await findVersion(tx, of, pin.version))
   const files = [json(`${folder}/version.json`, shownVersion(pin.list_key, version))]
-  const tree = keys.length === 0 ? null : await treeOf((body) => body(tx), version)
+  const prove = createProver((body) => body(tx), version)
   const rows = await listEntriesByKey(tx, version, keys)
   const entries = new Map(rows.map((row) => [row.key, entryOf(row)]))
   for (const [index, key] of keys.entries()) {
     const entry = entries.get(key) ?? null
     const said = { list_key: pin.list_key, version: pin.version, key, present: entry !== null, entry }
-    files.push(json(`${folder}/proof-${index + 1}.json`, { ...said, proof: tree?.prove(key) }))
+    files.push(json(`${folder}/proof-${index + 1}.json`, { ...said, proof: await prove(key) }))
   }
   if (pin.overlay_version !== null) files.push(...(await overlayFiles(tx, folder, pin, keys)))
   return files

@@ -8,7 +8,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { found, Problem } from '../../../kernel/problem.ts'
 import { type Change, changesOf } from '../../../registry/content/patch.ts'
-import { findVersion, type Pinned, repin, treeOf, wholeList } from '../../reference-data/index.ts'
+import { buildTree, findVersion, type Pinned, repin, wholeList } from '../../reference-data/index.ts'
 import { decideWith, resolutionOf } from '../../risk-matrices/index.ts'
 import { documentOf } from '../decide/actions.ts'
 import { readStored } from '../records/actions.ts'
@@ -70,7 +70,7 @@ async function damaged(kernel: Kernel, tx: Tx, manifest: readonly Pinned[]): Pro
     try {
       const [pointer] = await repin(tx, [pin])
       const whole = pointer && (await wholeList(kernel, tx, pointer))
-      if (!whole) await treeOf((body) => body(tx), found(await findVersion(tx, datasetOf(pin), pin.version)))
+      if (!whole) await buildTree((body) => body(tx), found(await findVersion(tx, datasetOf(pin), pin.version)))
     } catch (error) {
       if (!isCorrupt(error)) throw error
       faults.push(`Version ${pin.version} of ${pin.family ?? 'list'} ${pin.list_key} is no longer what was pinned.`)

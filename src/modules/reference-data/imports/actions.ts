@@ -4,6 +4,7 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
+import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
 import { importInThread } from '../../../registry/import/import-runner.ts'
@@ -11,6 +12,7 @@ import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { checkList } from '../../../registry/types/list-rules.ts'
+import { treeSourceOf } from '../trees/actions.ts'
 import { failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged } from '../versions/actions.ts'
@@ -56,6 +58,8 @@ export interface PreparedEntries {
   readonly rows: readonly Uint8Array[]
   readonly rejects: readonly Reject[]
   readonly totals: ImportTotals
+  /** Null when entries were rejected. */
+  readonly tree: TreeSource | null
 }
 
 const MAX_REJECTS = 1000
@@ -97,7 +101,9 @@ export async function prepareEntries(
   })
   for (const { code, pointer, message } of rules.finish()) refuse(-1, { code, pointer, message })
   const rejected = new Set(rejects.map(({ at }) => at.row).filter((row) => row > 0)).size
+  const built = rejects.length === 0 ? tree.finish() : null
   return {
+    tree: built && treeSourceOf(built),
     rows: [Buffer.concat(rows)],
     rejects: rejects.slice(0, MAX_REJECTS),
     totals: {
@@ -109,7 +115,8 @@ export async function prepareEntries(
       filled: fill.counts,
       warnings: [],
       is_ordered: false,
-      root: rejects.length === 0 ? tree.finish().root : null,
+      root: built?.root ?? null,
+      nodes: null,
     },
   }
 }
@@ -135,14 +142,14 @@ const HELD_BYTES = 2 * 1024 * 1024
 export async function importRows<T>(
   run: ImportRun,
   transact: (body: (tx: Tx) => Promise<T>) => Promise<T>,
-  publish: (tx: Tx, totals: ImportTotals) => Promise<T>,
+  publish: (tx: Tx, totals: ImportTotals, tree: TreeSource) => Promise<T>,
 ): Promise<T> {
   const held: Uint8Array[] = []
   let held_bytes = 0
   let totals: ImportTotals | undefined
   const take = async (output: ImportOutput): Promise<Uint8Array | undefined> => {
     if (output.kind === 'end') totals = output.totals
-    else await run.onProgress(output.rows)
+    else if (output.kind !== 'tree') await run.onProgress(output.rows)
     if (output.kind === 'rejects') await run.onRejects(output.items)
     return output.kind === 'rows' ? output.bytes : undefined
   }
@@ -157,10 +164,16 @@ export async function importRows<T>(
     if (totals) expectNoRejects(run, totals)
     const rest = async function* () {
       yield* held.splice(0)
-      for await (const output of run.outputs) {
-        const bytes = await take(output)
+      while (!totals) {
+        const { value, done } = await run.outputs.next()
+        if (done) return
+        const bytes = await take(value)
         if (bytes) yield bytes
       }
+    }
+    // What the thread gives after the end, and only if it is asked for.
+    const blocks = async function* () {
+      for await (const output of run.outputs) if (output.kind === 'tree') yield output.bytes
     }
     return await transact(async (tx) => {
       await tx.takeTime()
@@ -170,7 +183,7 @@ export async function importRows<T>(
       // The source is read once. Should the transaction be repeated there is nothing left to stage: begin again instead.
       if (staged !== all.accepted) throw new Error(`${staged} of ${all.accepted} rows were staged`)
       if (all.root === null) await failRepeated(tx, run, all)
-      return publish(tx, all)
+      return publish(tx, all, { nodes: all.nodes as Uint8Array, blocks })
     })
   } catch (error) {
     if (error instanceof SourceFault) failSource(error)

@@ -90,7 +90,7 @@ export const datasetImport = defineJob({
             const done = await findImport(tx, import_id)
             return { import_id, state: done?.state, version: done?.version ?? null }
           }),
-        async (tx, totals) => {
+        async (tx, totals, tree) => {
           read_to_end = totals
           const version = await publishStaged(tx, {
             dataset,
@@ -101,6 +101,7 @@ export const datasetImport = defineJob({
               data_bytes: totals.data_bytes,
               filled: totals.filled,
               is_ordered: totals.is_ordered,
+              tree,
             },
             origin: 'import',
             provenance: {

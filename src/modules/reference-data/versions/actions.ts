@@ -4,11 +4,13 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { entryHash } from '../../../registry/content/hashes.ts'
-import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/merkle.ts'
+import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
+import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
+import { storeTree, treeSourceOf } from '../trees/actions.ts'
 import {
   analyseStage,
   applyDelta,
@@ -25,7 +27,6 @@ import {
   insertVersion,
   listDifferences,
   listEntries,
-  listEntryHashes,
   type VersionRow,
 } from './queries.ts'
 import { type Gate, type GuardSettings, guardBreaches } from './rules.ts'
@@ -42,6 +43,8 @@ export interface StagedContent {
   readonly filled: Readonly<Record<string, number>>
   /** The rows were staged in key order. */
   readonly is_ordered?: boolean
+  /** Absent where no key is ever proved: overlays, and definitions in parts. */
+  readonly tree?: TreeSource
 }
 
 export interface Publication {
@@ -126,6 +129,15 @@ export async function publishStaged(
     note: publication.note ?? null,
   })
   await exchange.apply(dataset.dataset_id, dataset.head_version + 1, head !== undefined)
+  if (content.tree && dataset.family === 'list' && dataset.role === 'base') {
+    await storeTree(tx, {
+      dataset_id: dataset.dataset_id,
+      version: dataset.head_version + 1,
+      entry_count: content.entry_count,
+      tree: content.tree,
+      changed_keys: head ? difference.added + difference.removed + difference.changed : null,
+    })
+  }
   return version ?? fail('internal')
 }
 
@@ -175,7 +187,8 @@ export function contentOf(rows: readonly StagedRow[]): StagedContent {
     tree.addHash(row.key, contentHashOf(row))
     data_bytes += Buffer.byteLength(row.text ?? '')
   }
-  return { content_hash: tree.finish().root, entry_count: rows.length, data_bytes, filled: {} }
+  const built = tree.finish()
+  return { content_hash: built.root, entry_count: rows.length, data_bytes, filled: {}, tree: treeSourceOf(built) }
 }
 
 /** An entry whose text no longer has its hash is never given out, and never quoted. */
@@ -199,25 +212,6 @@ export async function* entriesOf(
     if (rows.length < BATCH) return
     after = rows.at(-1)?.key ?? null
   }
-}
-
-/** The tree of a version, from its stored hashes; a tree that does not have the version's hash shows damage. */
-export async function treeOf(
-  read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
-  version: VersionRow,
-): Promise<MerkleTree> {
-  const tree = createMerkleBuilder()
-  let after: string | null = null
-  for (;;) {
-    const from = after
-    const rows: { key: string; hash: Buffer }[] = await read((tx) => listEntryHashes(tx, version, from, BATCH))
-    for (const { key, hash } of rows) tree.addHash(key, hash.toString('hex'))
-    if (rows.length < BATCH) break
-    after = rows.at(-1)?.key ?? null
-  }
-  const built = tree.finish()
-  if (built.root !== version.content_hash) fail('content_corrupt')
-  return built
 }
 
 /** Field counts of a difference are exact up to so many keys. */

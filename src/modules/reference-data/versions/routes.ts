@@ -10,6 +10,7 @@ import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
+import { createProver } from '../trees/actions.ts'
 import { findType } from '../types/queries.ts'
 import {
   copyStaged,
@@ -23,7 +24,6 @@ import {
   makerOf,
   publishStaged,
   shownVersion,
-  treeOf,
 } from './actions.ts'
 import {
   listEntries,
@@ -133,6 +133,7 @@ export const versionRoutes = [
           entry_count: prepared.totals.accepted,
           data_bytes: prepared.totals.data_bytes,
           filled: prepared.totals.filled,
+          ...(prepared.tree && { tree: prepared.tree }),
         },
         origin: 'inline',
         provenance: {},
@@ -290,9 +291,8 @@ export const versionRoutes = [
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read, actor }) => {
     const { dataset, version } = await read((tx) => expectVersion(tx, params))
-    const tree = await treeOf(read, version)
     const key = normaliseText(query.key)
-    const proof = tree.prove(key)
+    const proof = await createProver(read, version)(key)
     const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {
       list_key: params.list_key,
