@@ -51,7 +51,7 @@ const words = [
 ]
 const word = (n: number): string => words[n % words.length] as string
 
-function party(n: number, changed: boolean) {
+function party(n: number, changed: boolean, edition = 2) {
   const name = `${word(n)} ${word(n >> 3)} ${word(n >> 5)} ${n}`
   return {
     party_id: `XX-${String(n).padStart(8, '0')}`,
@@ -59,7 +59,7 @@ function party(n: number, changed: boolean) {
     kind: kinds[n % kinds.length],
     country: countries[n % countries.length],
     listed_on: `20${String(10 + (n % 15)).padStart(2, '0')}-0${1 + (n % 9)}-1${n % 10}`,
-    score_bps: changed ? 9_999 : (n * 37) % 9_000,
+    score_bps: changed ? 9_990 + edition : (n * 37) % 9_000,
     programmes: [`PROGRAMME-${n % 40}`, `EO-${13_000 + (n % 700)}`],
     aliases: [`${word(n + 1)} ${word(n >> 2)} ${n}`],
     remarks: `${changed ? 'Amended' : 'Listed'} under number ${n}; see the notice of the publisher, page ${n % 900}.`,
@@ -71,9 +71,13 @@ export const keyOf = (n: number): string => party(n, false).party_id
 export interface ListFiles {
   readonly entries: number
   readonly changed: number
-  /** The source as a publisher gives it, in key order, and its next edition. */
+  /** The source as a publisher gives it, in key order, and its next editions: a thousandth, a fiftieth and half of it changed. */
   readonly first: string
   readonly second: string
+  readonly third: string
+  readonly fourth: string
+  readonly changed_third: number
+  readonly changed_fourth: number
   /** The rows of the first as they are stored, ready for COPY. */
   readonly rows: string
 }
@@ -86,9 +90,19 @@ export async function writeListFiles(
 ): Promise<ListFiles> {
   const type = compileType(partyType)
   const file = (name: string) => path.join(folder, `${entries}-${name}`)
-  const files = { first: file('first.ndjson'), second: file('second.ndjson'), rows: file('rows.copy') }
+  const files = {
+    first: file('first.ndjson'),
+    second: file('second.ndjson'),
+    third: file('third.ndjson'),
+    fourth: file('fourth.ndjson'),
+    rows: file('rows.copy'),
+  }
   await writeLines(files.first, entries, (n) => `${JSON.stringify(party(n, false))}\n`)
   await writeLines(files.second, entries, (n) => `${JSON.stringify(party(n, n % CHANGED_SHARE === 0))}\n`)
+  // Against the edition before it: one in fifty, then every second.
+  const third = (n: number) => (n % 50 === 1 ? party(n, true, 3) : party(n, n % CHANGED_SHARE === 0))
+  await writeLines(files.third, entries, (n) => `${JSON.stringify(third(n))}\n`)
+  await writeLines(files.fourth, entries, (n) => `${JSON.stringify(n % 2 === 0 ? party(n, true, 4) : third(n))}\n`)
   await writeLines(files.rows, entries, (n) => {
     const prepared = type.prepare(party(n, false))
     if (!('key' in prepared)) throw new Error(`entry ${n} does not fit: ${JSON.stringify(prepared)}`)
@@ -96,7 +110,14 @@ export async function writeListFiles(
     // None of them holds anything that COPY would have escaped.
     return `${scope.tenant_id}\t${scope.dataset_id}\t${key}\t1\t\\\\x${hash}\t${text}\n`
   })
-  return { entries, changed: Math.ceil(entries / CHANGED_SHARE), ...files }
+  const changed_third = Math.ceil((entries - 1) / 50)
+  return {
+    entries,
+    changed: Math.ceil(entries / CHANGED_SHARE),
+    changed_third,
+    changed_fourth: Math.ceil(entries / 2),
+    ...files,
+  }
 }
 
 async function writeLines(file: string, count: number, line: (n: number) => string): Promise<void> {

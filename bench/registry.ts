@@ -8,16 +8,26 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
 import { copyIn } from '../src/kernel/database/copy.ts'
 import { Database, type Tx } from '../src/kernel/database/tx.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
 import { activate } from '../src/modules/reference-data/activations/actions.ts'
 import { type DatasetRow, insertDataset } from '../src/modules/reference-data/datasets/queries.ts'
+import { countAll, summaryOf } from '../src/modules/reference-data/differences/actions.ts'
+import { exportVersion } from '../src/modules/reference-data/exports/actions.ts'
 import { definitionOf, importRows, readSource } from '../src/modules/reference-data/imports/actions.ts'
+import { buildTree, createProver } from '../src/modules/reference-data/trees/actions.ts'
 import { hashOfContent } from '../src/modules/reference-data/types/actions.ts'
 import { findType, insertType, type TypeRow } from '../src/modules/reference-data/types/queries.ts'
-import { entryOf, publishStaged } from '../src/modules/reference-data/versions/actions.ts'
-import { countDifferences, listDifferences, listEntriesByKey } from '../src/modules/reference-data/versions/queries.ts'
+import { publishStaged } from '../src/modules/reference-data/versions/actions.ts'
+import { entryOf, sidesOf } from '../src/modules/reference-data/versions/entries.ts'
+import {
+  findVersion,
+  listDifferences,
+  listEntriesByKey,
+  type VersionRow,
+} from '../src/modules/reference-data/versions/queries.ts'
 import { changesOf } from '../src/registry/content/patch.ts'
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
@@ -93,7 +103,9 @@ export async function measureRegistry(
       const { list, imports } = await measureImport(bench, files)
       comparisons.push(
         ...imports,
+        await measureExport(bench, list, files),
         ...(await measureDifference(bench, list, files)),
+        await measureProof(bench, list, files),
         await measureEntry(bench, list, files),
       )
       const list_key = list.list_key
@@ -217,51 +229,48 @@ async function measureImport(
 
 const roundsFor = (entries: number): number => (entries > 500_000 ? 1 : entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS)
 
+/** The first page as a client gets it: summary or what is known of it, and 50 keys with their fields. */
+async function firstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
+  return database.read(scope, async (tx) => {
+    const [from, to] = [await findVersion(tx, list, range.from), await findVersion(tx, list, range.to)]
+    const { summary } = await summaryOf(tx, list, from as VersionRow, to as VersionRow)
+    const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, 51)
+    for (const row of rows) changesOf(...(sidesOf(row) as [object, object]))
+    return summary
+  })
+}
+
+/** Versions 1 and 2 differ in one entry of a thousand, 2 and 3 in one of fifty, 3 and 4 in every second. */
 async function measureDifference(bench: Bench, list: DatasetRow, files: ListFiles): Promise<Comparison[]> {
-  const { database, scope } = bench
+  const { database, databases, scope } = bench
   const { entries, changed } = files
-  const range = { from: 1, to: 2 }
-  const all = { after: null, prefix: null }
-  const keys_ms: number[] = []
-  const count_ms: number[] = []
+  for (const next of [files.third, files.fourth]) await importFile(bench, list, next)
+  await databases.administer('vacuum analyze app.dataset_entry')
+  const pages: Comparison[] = []
+  for (const [name, from, expected] of [
+    ['0.1 %', 1, changed],
+    ['2 %', 2, files.changed_third],
+    ['50 %', 3, files.changed_fourth],
+  ] as const) {
+    const range = { from, to: from + 1 }
+    const page_ms: number[] = []
+    const count_ms: number[] = []
+    for (let round = 0; round < SMALL_ROUNDS; round++) {
+      count_ms.push(await timed(() => countIndexed(bench, list, range.to)))
+      page_ms.push(
+        await timed(async () => {
+          const summary = await firstPage(bench, list, range)
+          if (summary?.changed !== expected) throw new Error(`${summary?.changed} keys differ, not ${expected}`)
+        }),
+      )
+    }
+    pages.push(compared(`difference, first page, ${name} changed`, entries, page_ms, 'one indexed count', count_ms))
+  }
   const fields_ms: number[] = []
   for (let round = 0; round < SMALL_ROUNDS; round++) {
-    count_ms.push(
-      await timed(() =>
-        database.one(scope, (tx) =>
-          tx.query(
-            'select count(*) from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from <= $3',
-            [list.tenant_id, list.dataset_id, range.to],
-          ),
-        ),
-      ),
-    )
-    keys_ms.push(
-      await timed(() =>
-        database.read(scope, async (tx) => {
-          const counts = await countDifferences(tx, list, range)
-          if (counts.changed !== changed) throw new Error(`${counts.changed} keys differ, not ${changed}`)
-          await listDifferences(tx, list, range, all, 51)
-        }),
-      ),
-    )
-    fields_ms.push(
-      await timed(async () => {
-        const rows = await database.read(scope, (tx) => listDifferences(tx, list, range, all, changed + 1))
-        for (const { before, before_hash, after, after_hash } of rows) {
-          changesOf(entryOf({ data: before, hash: before_hash }), entryOf({ data: after, hash: after_hash }))
-        }
-      }),
-    )
+    fields_ms.push(await timed(() => countAll((body) => database.read(scope, body), list, { from: 1, to: 2 })))
   }
-  const row = (what: string, times_ms: readonly number[], name: string, others_ms: readonly number[]): Comparison => ({
-    what,
-    entries,
-    ours: `${median(times_ms).toFixed(1)} ms`,
-    beside: `${name} ${median(others_ms).toFixed(1)} ms`,
-    ratio: median(others_ms) / median(times_ms),
-  })
-  const fields = 'difference field by field, all keys'
+  const fields = 'difference field by field, all keys, 0.1 % changed'
   const libraries = await measureLibraries(files).catch((error: Error) => error)
   const missing = (error: Error): Comparison => ({
     what: fields,
@@ -271,13 +280,81 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
     ratio: null,
   })
   return [
-    row('keys that differ: counts and first page', keys_ms, 'one indexed count', count_ms),
+    ...pages,
     ...(libraries instanceof Error
       ? [missing(libraries)]
       : Object.entries(libraries).map(([name, { times_ms }]) =>
-          row(fields, fields_ms, `${name}, both lists in memory`, times_ms),
+          compared(fields, entries, fields_ms, `${name}, both lists in memory`, times_ms),
         )),
   ]
+}
+
+const countIndexed = ({ database, scope }: Bench, list: DatasetRow, version: number) =>
+  database.one(scope, (tx) =>
+    tx.query(
+      'select count(*) from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from = $3',
+      [list.tenant_id, list.dataset_id, version],
+    ),
+  )
+
+const compared = (
+  what: string,
+  entries: number,
+  times_ms: readonly number[],
+  name: string,
+  others_ms: readonly number[],
+): Comparison => ({
+  what,
+  entries,
+  ours: `${median(times_ms).toFixed(1)} ms`,
+  beside: `${name} ${median(others_ms).toFixed(1)} ms`,
+  ratio: median(others_ms) / median(times_ms),
+})
+
+/** A proof from the stored tree beside one from a tree that is built for it, which is what it took before. */
+async function measureProof(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+  const { database, scope } = bench
+  const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
+  const version = (await read((tx) => findVersion(tx, list, 4))) as VersionRow
+  const stored_ms: number[] = []
+  const built_ms: number[] = []
+  for (const key of someKeys(entries, SMALL_ROUNDS)) stored_ms.push(await timed(() => createProver(read, version)(key)))
+  for (let round = 0; round < (entries > 500_000 ? 1 : LARGE_ROUNDS); round++) {
+    built_ms.push(await timed(() => buildTree(read, version)))
+  }
+  return compared('proof of one key', entries, stored_ms, 'tree built from the hashes of all entries', built_ms)
+}
+
+/** The whole version as NDJSON, checked against its hashes, beside COPY TO of the same rows in the same order. */
+async function measureExport(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
+  const { database, scope, type, plain } = bench
+  const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
+  const version = (await read((tx) => findVersion(tx, list, 1))) as VersionRow
+  const own_ms: number[] = []
+  const copy_ms: number[] = []
+  for (let round = 0; round < roundsFor(entries); round++) {
+    copy_ms.push(
+      await timed(async () => {
+        for await (const _ of plain.query(
+          copyTo(`copy (select key, hash, data from ${PLAIN} order by key) to stdout`),
+        ));
+      }),
+    )
+    own_ms.push(
+      await timed(async () => {
+        for await (const _ of exportVersion(read, version, type, 'ndjson', true));
+      }),
+    )
+  }
+  const rate = (times_ms: readonly number[]) => `${whole((entries / median(times_ms)) * 1000)} rows/s`
+  return {
+    what: 'export as NDJSON',
+    entries,
+    ours: rate(own_ms),
+    beside: `COPY TO ${rate(copy_ms)}`,
+    ratio: median(copy_ms) / median(own_ms),
+    ...(entries >= 100_000 && { aim: 0.3, floor: 0.15 }),
+  }
 }
 
 type Libraries = Readonly<Record<'jsondiffpatch' | 'microdiff', { times_ms: number[]; changed: number }>>

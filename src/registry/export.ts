@@ -13,11 +13,17 @@ type Tabled = Pick<TypeDefinition, 'schema'> & { readonly key_pointers?: readonl
 
 export type ExportFormat = 'json' | 'ndjson' | 'csv' | 'xlsx'
 
-/** Canonical texts of entries, in key order. */
-export type EntryTexts = AsyncIterable<readonly string[]>
+/** Canonical texts of entries in key order, a line each, many at a time; never an empty text. */
+export type EntryLines = AsyncIterable<string>
+
+export function countLines(lines: string): number {
+  let count = 1
+  for (let at = lines.indexOf('\n'); at >= 0; at = lines.indexOf('\n', at + 1)) count++
+  return count
+}
 
 export function writeEntries(
-  texts: EntryTexts,
+  texts: EntryLines,
   type: Tabled,
   format: ExportFormat,
   formula_guard: boolean,
@@ -29,18 +35,17 @@ export function writeEntries(
   return format === 'csv' ? asCsv(texts, sheet) : writeXlsx(asRows(texts, sheet), 'Entries')
 }
 
-async function* asJson(texts: EntryTexts): AsyncGenerator<Buffer> {
+async function* asJson(texts: EntryLines): AsyncGenerator<Buffer> {
   let separator = '[\n'
-  for await (const batch of texts) {
-    if (batch.length === 0) continue
-    yield Buffer.from(separator + batch.join(',\n'))
+  for await (const lines of texts) {
+    yield Buffer.from(separator + lines.replaceAll('\n', ',\n'))
     separator = ',\n'
   }
   yield Buffer.from(separator === '[\n' ? '[]\n' : '\n]\n')
 }
 
-async function* asNdjson(texts: EntryTexts): AsyncGenerator<Buffer> {
-  for await (const batch of texts) if (batch.length > 0) yield Buffer.from(`${batch.join('\n')}\n`)
+async function* asNdjson(texts: EntryLines): AsyncGenerator<Buffer> {
+  for await (const lines of texts) yield Buffer.from(`${lines}\n`)
 }
 
 interface Column {
@@ -90,13 +95,13 @@ function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
   return [...cells, Object.keys(rest).length > 0 ? JSON.stringify(rest) : null]
 }
 
-async function* asRows(texts: EntryTexts, sheet: Sheet): AsyncGenerator<XlsxCell[]> {
+async function* asRows(texts: EntryLines, sheet: Sheet): AsyncGenerator<XlsxCell[]> {
   const header = [...sheet.columns.map(({ name }) => name), REST]
   let head = true
   for await (const batch of texts) {
     if (head) yield header
     head = false
-    for (const text of batch) yield cellsOf(JSON.parse(text) as Entry, sheet)
+    for (const text of batch.split('\n')) yield cellsOf(JSON.parse(text) as Entry, sheet)
   }
   if (head) yield header
 }
@@ -106,7 +111,7 @@ const quoted = (cell: XlsxCell): string => {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-async function* asCsv(texts: EntryTexts, sheet: Sheet): AsyncGenerator<Buffer> {
+async function* asCsv(texts: EntryLines, sheet: Sheet): AsyncGenerator<Buffer> {
   let lines = ''
   for await (const row of asRows(texts, sheet)) {
     lines += `${row.map(quoted).join(',')}\r\n`

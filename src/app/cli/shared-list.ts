@@ -9,6 +9,7 @@ import { Problem, problems } from '../../kernel/problem.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import {
   activate,
+  countAll,
   type DatasetRow,
   findInForce,
   findSharedDataset,
@@ -17,7 +18,6 @@ import {
   listDatasets,
   listPending,
   referenceData,
-  summarise,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
 import { type Invocation, type Option, UsageError } from './command.ts'
@@ -190,15 +190,15 @@ export async function changeInForce(tx: Tx, list: DatasetRow, to: number): Promi
   const from = (await findInForce(tx, 'list', list.list_key, 'base'))?.version
   if (!from) return `Nothing is in force yet; version ${to} would be the first.`
   if (from === to) return `Version ${to} is in force already.`
-  return `From version ${from} to ${to}: ${summaryLine(await summarise(tx, list, { from, to }))}`
+  return `From version ${from} to ${to}: ${summaryLine(await countAll((body) => body(tx), list, { from, to }))}`
 }
 
 const SHOWN_FIELDS = 8
 
-type Summary = Awaited<ReturnType<typeof summarise>>
+type Summary = Awaited<ReturnType<typeof countAll>>
 
-export function summaryLine({ added, removed, changed, fields, exact }: Summary): string {
+export function summaryLine({ added, removed, changed, fields }: Summary): string {
   const shown = fields.slice(0, SHOWN_FIELDS).map(({ pointer, changed: times }) => `${pointer} ${times}`)
   const where = shown.length > 0 ? ` (${shown.join(', ')}${fields.length > SHOWN_FIELDS ? ', …' : ''})` : ''
-  return `${added} added, ${removed} removed, ${changed} changed${where}${exact ? '.' : '; too many to count fields.'}`
+  return `${added} added, ${removed} removed, ${changed} changed${where}.`
 }

@@ -4,6 +4,7 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { entryHash } from '../../registry/content/hashes.ts'
 import { activate } from './activations/actions.ts'
 import { type DatasetRow, insertDataset } from './datasets/queries.ts'
+import { insertSummary } from './differences/queries.ts'
 import { insertExport } from './exports/queries.ts'
 import { insertImport, insertRejects } from './imports/queries.ts'
 import { keepReceipt } from './receipts/actions.ts'
@@ -53,6 +54,8 @@ export async function plantCanary(tx: Tx): Promise<void> {
     nodes: Buffer.alloc(32),
   })
   await insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
+  const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
+  await insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
   await activate(tx, { list_key: 'canary', version: 1, reason: 'canary' })
   await keepReceipt(tx, 'canary', await resolve(tx, ['canary'], {}), {})
   const import_id = uuidv7()

@@ -18,6 +18,8 @@ import {
 import { plantCanary } from './canary.ts'
 import { datasetRoutes } from './datasets/routes.ts'
 import { Dataset } from './datasets/schema.ts'
+import { differenceSummary } from './differences/jobs.ts'
+import { differenceRoutes } from './differences/routes.ts'
 import { datasetExport } from './exports/jobs.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { datasetImport } from './imports/jobs.ts'
@@ -53,6 +55,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
+export { countAll } from './differences/actions.ts'
 export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
 export {
   keepReceipt,
@@ -92,16 +95,14 @@ export { buildTree, createProver } from './trees/actions.ts'
 export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
 export {
   differencePage,
-  entryOf,
   expectHead,
   expectOwn,
   expectVersion,
   publishStaged,
   shownVersion,
-  sidesOf,
   stageRows,
-  summarise,
 } from './versions/actions.ts'
+export { entryOf, sidesOf } from './versions/entries.ts'
 export {
   findVersion,
   listDifferences,
@@ -137,6 +138,7 @@ export const wire = {
 const routes: readonly Route[] = [
   ...datasetRoutes,
   ...versionRoutes,
+  ...differenceRoutes,
   ...activationRoutes,
   ...typeRoutes,
   ...importRoutes,
@@ -159,7 +161,7 @@ export const referenceData: Module = {
     alias(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
     alias(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),
   ],
-  jobs: [datasetImport, datasetExport],
+  jobs: [datasetImport, datasetExport, differenceSummary],
   constraints: {
     dataset_list_key_key: ['duplicate', 'A list with this key exists already.'],
     dataset_version_label_key: ['duplicate', 'A version with this label exists already.'],

@@ -1,9 +1,13 @@
 /** Lists long enough to have a stored tree: proofs, differences, exports and searches answer from what is stored with a version. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type World, world } from '../../../test/support/world.ts'
+import type { Tx } from '../../kernel/database/tx.ts'
 import { entryHash, keyHash } from '../../registry/content/hashes.ts'
 import { verifyProof } from '../../registry/content/merkle.ts'
+import { createProver } from './trees/actions.ts'
+import type { VersionRow } from './versions/queries.ts'
 
 const LIST = 'long-list'
 const AT = `/reference-data/datasets/${LIST}`
@@ -40,7 +44,9 @@ beforeAll(async () => {
       examples: [party(1)],
     },
   })
-  await t.make('POST /reference-data/datasets', { body: { list_key: LIST, type_key: LIST, title: 'Parties' } })
+  await t.make('POST /reference-data/datasets', {
+    body: { list_key: LIST, type_key: LIST, title: 'Parties', guards: { max_changed_bps: 10_000 } },
+  })
   await importVersion(Array.from({ length: SIZE }, (_, n) => party(n)))
   // 60 changed, 20 removed, 10 added.
   const second = Array.from({ length: SIZE + 10 }, (_, n) => party(n, n < 60 ? 77 : n % 10))
@@ -91,5 +97,110 @@ describe('a proof from the stored tree', () => {
       [1, 1, SIZE],
       [2, 1, 90],
     ])
+  })
+})
+
+describe('a proof where the stored tree cannot serve', () => {
+  test('is built from the entries, and says the same', async () => {
+    const [version] = await t.write((tx) =>
+      tx.query<VersionRow>('select * from app.dataset_version where tenant_id = $1 and version = 2', [t.tenant_id]),
+    )
+    const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+    let reads = 0
+    const read = <T>(body: (tx: Tx) => Promise<T>) => {
+      reads++
+      return w.runtime.database.read(scope, body)
+    }
+    const stored = await createProver(read, version as VersionRow)('P-00005')
+    expect(reads).toBe(1)
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    // Nobody who serves requests can do this.
+    await owner.query('alter table app.dataset_tree disable trigger all')
+    await owner.query(
+      `update app.dataset_tree set nodes = set_byte(nodes, 5, 255 - get_byte(nodes, 5)) where version = 2`,
+    )
+    await owner.query('alter table app.dataset_tree enable trigger all')
+    await owner.end()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        createProver(read, version as VersionRow)(`P-000${String(n).padStart(2, '0')}`),
+      ),
+    )
+    expect(reads).toBeGreaterThan(41)
+    expect(answers[5]).toEqual(stored)
+    expect(answers.every(verifyProof)).toBe(true)
+  })
+})
+
+const difference = (query: string) => t.make(`GET ${AT}/diff?${query}`)
+
+describe('a difference of few keys', () => {
+  test('comes with its summary, and in the other direction with the opposite', async () => {
+    const page = await difference('from=1&to=2&limit=5')
+    expect(page.summary).toEqual({
+      added: 10,
+      removed: 20,
+      changed: 60,
+      fields: [{ pointer: '/score', changed: 60 }],
+      exact: true,
+    })
+    expect([page.summary_state, page.items.length, page.items[0].key]).toEqual(['complete', 5, 'P-00000'])
+    expect((await difference('from=2&to=1')).summary).toMatchObject({ added: 20, removed: 10, changed: 60 })
+  })
+})
+
+describe('a difference of many keys', () => {
+  test('answers its first page at once, and its fields when they are counted', async () => {
+    const third = Array.from({ length: SIZE }, (_, n) => party(n, n % 10 === 7 ? 7 : 50))
+    await importVersion(third)
+    const partial = await difference('from=2&to=3&limit=3')
+    expect(partial).toMatchObject({
+      summary_state: 'partial',
+      summary: { added: 20, removed: 10, fields: [], exact: false },
+    })
+    expect(partial.items.length).toBe(3)
+    const pending = await difference('from=1&to=3&limit=3')
+    expect([pending.summary_state, pending.summary, pending.items.length]).toEqual(['pending', null, 3])
+    for (const from of ['1', '2']) {
+      await t.ran(await t.make(`POST ${AT}/diff-summaries`, { body: { from, to: '3' } }))
+    }
+    const counted = await difference('from=2&to=3')
+    expect(counted.summary).toEqual({
+      ...partial.summary,
+      fields: [{ pointer: '/score', changed: partial.summary.changed }],
+      exact: true,
+    })
+    const both = await difference('from=1&to=3')
+    expect([both.summary_state, both.summary.added, both.summary.removed]).toEqual(['complete', 0, 0])
+    expect(both.summary.changed).toBe(SIZE - third.filter((one, n) => one.score === n % 10).length)
+    const unknown = await w.call(`POST ${AT}/diff-summaries`, { token: await t.token(), body: { from: '1', to: '99' } })
+    expect([unknown.status, unknown.json.code]).toEqual([404, 'not_found'])
+  })
+
+  test('lists every key once, in order, whatever the size of its pages', async () => {
+    const keys: string[] = []
+    let cursor = ''
+    do {
+      const page = await difference(`from=1&to=3&limit=200${cursor && `&cursor=${cursor}`}`)
+      keys.push(...page.items.map(({ key }: { key: string }) => key))
+      cursor = page.next_cursor ?? ''
+    } while (cursor)
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(keys).toEqual([...keys].sort())
+    expect(keys.length).toBe((await difference('from=1&to=3')).summary.changed)
+  })
+})
+
+describe('an export', () => {
+  test('of more entries than one batch holds them all, in key order', async () => {
+    const { text } = await w.call(`GET ${AT}/versions/1/export?format=ndjson`, { token: await t.token() })
+    const entries = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(entries).toEqual(Array.from({ length: SIZE }, (_, n) => party(n)))
+    const json = await w.call(`GET ${AT}/versions/1/export`, { token: await t.token() })
+    expect(json.bytes.toString()).toBe(`[\n${text.trimEnd().split('\n').join(',\n')}\n]\n`)
   })
 })

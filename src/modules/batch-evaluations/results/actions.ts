@@ -46,7 +46,7 @@ export function writeContent(
     let after_seq = 0
     for (;;) {
       const items = await read((tx) => listItems(tx, batch_id, {}, after_seq, PAGE_ITEMS))
-      yield items.map((item) => JSON.stringify(shownItem(item)))
+      if (items.length > 0) yield items.map((item) => JSON.stringify(shownItem(item))).join('\n')
       if (items.length < PAGE_ITEMS) return
       after_seq = (items.at(-1) as ItemRow).seq
     }

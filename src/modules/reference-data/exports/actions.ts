@@ -2,12 +2,14 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
+import { fail } from '../../../kernel/problem.ts'
 import type { Entry } from '../../../registry/adapter.ts'
 import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
 import { overlayLayer, type Pointer } from '../resolve/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { entriesOf, entryOf, textOf } from '../versions/actions.ts'
-import type { VersionRow } from '../versions/queries.ts'
+import { entriesOf } from '../versions/actions.ts'
+import { entryOf, textOf } from '../versions/entries.ts'
+import { findTextBatch, type VersionRow } from '../versions/queries.ts'
 
 type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 type Version = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
@@ -20,12 +22,30 @@ export const exportVersion = (
   formula_guard: boolean,
 ): AsyncIterable<Buffer> => writeEntries(textsOfVersion(read, version), type.definition, format, formula_guard)
 
-async function* textsOfVersion(read: Read, version: Version): AsyncGenerator<string[]> {
-  for await (const rows of entriesOf(read, version)) yield rows.map(textOf)
+const BATCH = 10_000
+
+/** Batches of canonical texts, a line each; the next batch is read while the consumer works on the one before it. */
+async function* textsOfVersion(read: Read, version: Version): AsyncGenerator<string> {
+  const readAfter = (key: string | null) => {
+    const batch = read((tx) => findTextBatch(tx, version, key, BATCH))
+    // The consumer may leave before it asks for this batch.
+    batch.catch(() => {})
+    return batch
+  }
+  let next = readAfter(null)
+  for (;;) {
+    const batch = await next
+    if (!batch?.lines) return
+    if (batch.intact !== true) fail('content_corrupt')
+    const is_last = batch.count < BATCH
+    if (!is_last) next = readAfter(batch.last_key)
+    yield batch.lines
+    if (is_last) return
+  }
 }
 
 /** What the tenant sees of a list: its entries in key order, with the overlay laid as they pass, whatever their number. */
-export async function* textsInForce(kernel: Kernel, read: Read, pointer: Pointer): AsyncGenerator<string[]> {
+export async function* textsInForce(kernel: Kernel, read: Read, pointer: Pointer): AsyncGenerator<string> {
   const version = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
   if (pointer.overlay_version === null) return yield* textsOfVersion(read, version)
   const overlay = await read((tx) => overlayLayer(kernel, tx, pointer))
@@ -49,7 +69,8 @@ export async function* textsInForce(kernel: Kernel, read: Read, pointer: Pointer
       if (order === 0) next++
       texts.push(...(order === 0 ? changed(row.key, entryOf(row)) : [textOf(row)]))
     }
-    yield texts
+    if (texts.length > 0) yield texts.join('\n')
   }
-  yield keys.slice(next).flatMap(({ key }) => changed(key, undefined))
+  const rest = keys.slice(next).flatMap(({ key }) => changed(key, undefined))
+  if (rest.length > 0) yield rest.join('\n')
 }

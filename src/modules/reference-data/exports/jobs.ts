@@ -6,7 +6,7 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { defineJob } from '../../../kernel/job/kind.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import { closed, Id } from '../../../kernel/schema.ts'
-import { type ExportFormat, writeEntries } from '../../../registry/export.ts'
+import { countLines, type ExportFormat, writeEntries } from '../../../registry/export.ts'
 import { completeBytes, writeBytes } from '../../system/index.ts'
 import type { Pointer } from '../resolve/actions.ts'
 import { resolveLists } from '../resolve/queries.ts'
@@ -55,9 +55,9 @@ export const datasetExport = defineJob({
       const hash = createHash('sha256')
       let entry_count = 0
       const texts = async function* () {
-        for await (const batch of textsInForce(kernel, read, pointer)) {
-          entry_count += batch.length
-          yield batch
+        for await (const lines of textsInForce(kernel, read, pointer)) {
+          entry_count += countLines(lines)
+          yield lines
         }
       }
       const source = async function* () {

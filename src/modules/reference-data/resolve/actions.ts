@@ -15,7 +15,7 @@ import type { Family } from '../datasets/queries.ts'
 import { recallWithLists, rememberWithLists } from '../memory/actions.ts'
 import { baseTypeOf } from '../types/actions.ts'
 import { findTypeVersion } from '../types/queries.ts'
-import { entryOf } from '../versions/actions.ts'
+import { entryOf } from '../versions/entries.ts'
 import { type EntryRow, listEntries, listEntriesByKey } from '../versions/queries.ts'
 import {
   type ContentRow,

@@ -104,7 +104,7 @@ export const insertBaseBlocks = (tx: Tx, dataset_id: string, version: number) =>
 export const insertDeltaBlocks = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
   tx.run(
     `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
-     select $1, $2, $3, (get_byte(h.key_hash, 0) << 16 | get_byte(h.key_hash, 1) << 8 | get_byte(h.key_hash, 2)) >> (24 - $4::int),
+     select $1, $2, $3, ((get_byte(h.key_hash, 0) << 16) | (get_byte(h.key_hash, 1) << 8) | get_byte(h.key_hash, 2)) >> (24 - $4::int),
             string_agg(h.key_hash || h.entry_hash, ''::bytea order by h.key_hash)
        from (select sha256(convert_to('probity.key.1' || chr(10) || d.key, 'UTF8')) as key_hash,
                     coalesce(s.hash, decode(repeat('00', 32), 'hex')) as entry_hash

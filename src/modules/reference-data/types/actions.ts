@@ -10,7 +10,8 @@ import { compareTypes } from '../../../registry/types/compatibility.ts'
 import { compileType } from '../../../registry/types/compile.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { createTypeRunner, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
-import { entriesOf, entryOf } from '../versions/actions.ts'
+import { entriesOf } from '../versions/actions.ts'
+import { entryOf } from '../versions/entries.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
 
 const runners = new WeakMap<Kernel, TypeRunner>()

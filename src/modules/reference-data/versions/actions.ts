@@ -3,23 +3,22 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import type { Entry } from '../../../registry/adapter.ts'
-import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
 import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
+import { summaryOf } from '../differences/actions.ts'
 import { storeTree, treeSourceOf } from '../trees/actions.ts'
+import { sidesOf } from './entries.ts'
 import {
   analyseStage,
   applyDelta,
   copyStage,
   countDelta,
-  countDifferences,
   createDelta,
   createStage,
-  type DifferenceRow,
   type EntryRow,
   findVersion,
   giveStageRoom,
@@ -191,14 +190,6 @@ export function contentOf(rows: readonly StagedRow[]): StagedContent {
   return { content_hash: built.root, entry_count: rows.length, data_bytes, filled: {}, tree: treeSourceOf(built) }
 }
 
-/** An entry whose text no longer has its hash is never given out, and never quoted. */
-export function textOf({ data, hash }: { readonly data: string | null; readonly hash: Buffer | null }): string {
-  if (data === null || hash === null || entryHash(data) !== hash.toString('hex')) return fail('content_corrupt')
-  return data
-}
-export const entryOf = (row: { readonly data: string | null; readonly hash: Buffer | null }): Entry =>
-  JSON.parse(textOf(row)) as Entry
-
 /** All entries of a version, in key order, a batch at a time. A version never changes, so no transaction spans the batches. */
 export async function* entriesOf(
   read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -213,9 +204,6 @@ export async function* entriesOf(
     after = rows.at(-1)?.key ?? null
   }
 }
-
-/** Field counts of a difference are exact up to so many keys. */
-const COUNTED_KEYS = 10_000
 
 export async function expectVersion(
   tx: Tx,
@@ -233,41 +221,6 @@ export const makerOf = ({ provenance, created_by }: Pick<VersionRow, 'provenance
 export const shownVersion = (list_key: string, version: VersionRow) => {
   const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
   return { list_key, ...rest, created_by: makerOf(version) }
-}
-
-export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
-  row.before === null ? null : entryOf({ data: row.before, hash: row.before_hash }),
-  row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
-]
-
-export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
-  const counts = await countDifferences(tx, dataset, range)
-  const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
-  const fields = new Map<string, number>()
-  if (exact && counts.changed > 0) {
-    let after: string | null = null
-    for (;;) {
-      const rows: Awaited<ReturnType<typeof listDifferences>> = await listDifferences(
-        tx,
-        dataset,
-        range,
-        { after, prefix: null },
-        2000,
-      )
-      for (const row of rows) {
-        const [old, young] = sidesOf(row)
-        if (!old || !young) continue
-        for (const { pointer } of changesOf(old, young)) {
-          const field = pointer.replace(/\/\d+(?=\/|$)/g, '/*')
-          fields.set(field, (fields.get(field) ?? 0) + 1)
-        }
-      }
-      if (rows.length < 2000) break
-      after = rows.at(-1)?.key ?? null
-    }
-  }
-  const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
-  return { ...counts, fields: sorted.slice(0, 200), exact }
 }
 
 interface DifferenceInput {
@@ -316,7 +269,9 @@ export async function differencePage({ tx, kernel, query }: DifferenceInput, rou
     ...range,
     from_hash: from.content_hash,
     to_hash: to.content_hash,
-    summary: after === null && prefix === null ? await summarise(tx, dataset, range) : null,
+    ...(after === null && prefix === null
+      ? await summaryOf(tx, dataset, from, to)
+      : { summary: null, summary_state: null }),
     items,
     next_cursor:
       rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,

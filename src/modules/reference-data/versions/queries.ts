@@ -93,6 +93,25 @@ export const listEntriesByKey = (tx: Tx, of: Of & { version: number }, keys: rea
     [of.tenant_id, of.dataset_id, of.version, keys.length === 1 ? keys[0] : keys],
   )
 
+export interface TextBatch {
+  readonly count: number
+  readonly last_key: string | null
+  /** Whether every entry still has its hash. */
+  readonly intact: boolean | null
+  /** The canonical texts in key order, a line each: none of them contains a line break. */
+  readonly lines: string | null
+}
+
+/** Many entries as one text: for an export, where a row each would cost more than all else. */
+export const findTextBatch = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
+  tx.find<TextBatch>(
+    `select count(*)::bigint as count, max(key) as last_key, string_agg(data, chr(10) order by key) as lines,
+            bool_and(hash = sha256(convert_to('probity.entry.1' || chr(10) || data, 'UTF8'))) as intact
+       from (select key, hash, data from app.dataset_entry
+              where tenant_id = $1 and dataset_id = $2 and v_from <= $3 and v_to > $3 and key > $4 order by key limit $5) e`,
+    [of.tenant_id, of.dataset_id, of.version, after ?? '', count],
+  )
+
 /** Keys and hashes only, for the tree of a large version. */
 export const listEntryHashes = (tx: Tx, of: Of & { version: number }, after: string | null, count: number) =>
   tx.query<{ key: string; hash: Buffer }>(
@@ -118,10 +137,10 @@ export interface DifferenceRow {
 }
 
 /**
- * Keys that differ between two versions of one list, in key order. Only revisions that began or ended between the two are
- * looked at, so the cost follows the difference and not the list.
+ * Keys that were touched between two versions, in key order: of each version between them the first ones that began and the first
+ * that ended. Each part reads an index in its order and stops, so the cost follows the page and not the difference.
  */
-export const listDifferences = (
+const listTouched = (
   tx: Tx,
   of: Of,
   range: { from: number; to: number },
@@ -129,43 +148,45 @@ export const listDifferences = (
   count: number,
 ) =>
   tx.query<DifferenceRow>(
-    `with span as (select least($3::bigint, $4::bigint) as low, greatest($3::bigint, $4::bigint) as high),
-     touched as (
-       select key from app.dataset_entry, span
-        where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from > low and v_from <= high and key > $5
-          and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF'))
-       union
-       select key from app.dataset_entry, span
-        where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to > low and v_to <= high and key > $5
-          and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')))
+    `with touched as (
+       select key from (
+         select began.key from generate_series(least($3::bigint, $4::bigint) + 1, greatest($3::bigint, $4::bigint)) as v (n),
+           lateral (select key from app.dataset_entry
+                     where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from = v.n and key > $5
+                       and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')) order by key limit $7) began
+         union
+         select ended.key from generate_series(least($3::bigint, $4::bigint) + 1, greatest($3::bigint, $4::bigint)) as v (n),
+           lateral (select key from app.dataset_entry
+                     where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to = v.n and key > $5
+                       and ($6::text is null or (key >= $6 and key < $6 || U&'\\+10FFFF')) order by key limit $7) ended) k
+        order by key limit $7)
      select t.key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
        from touched t
        left join lateral ${revisionAt('$3')} b on true
        left join lateral ${revisionAt('$4')} a on true
-      where b.hash is distinct from a.hash
-      order by t.key limit $7`,
+      order by t.key`,
     [of.tenant_id, of.dataset_id, range.from, range.to, filter.after ?? '', filter.prefix, count],
   )
 
-/** How many keys differ, by kind; the same revisions are looked at as for the list of them. */
-export const countDifferences = async (tx: Tx, of: Of, range: { from: number; to: number }) => {
-  const row = await tx.find<{ added: number; removed: number; changed: number }>(
-    `with span as (select least($3::bigint, $4::bigint) as low, greatest($3::bigint, $4::bigint) as high),
-     touched as (
-       select key from app.dataset_entry, span
-        where tenant_id = $1 and dataset_id = $2 and v_from > 1 and v_from > low and v_from <= high
-       union
-       select key from app.dataset_entry, span
-        where tenant_id = $1 and dataset_id = $2 and v_to < ${OPEN} and v_to > low and v_to <= high)
-     select count(*) filter (where b.key is null) as added, count(*) filter (where a.key is null) as removed,
-            count(*) filter (where b.key is not null and a.key is not null) as changed
-       from touched t
-       left join lateral ${revisionAt('$3')} b on true
-       left join lateral ${revisionAt('$4')} a on true
-      where b.hash is distinct from a.hash`,
-    [of.tenant_id, of.dataset_id, range.from, range.to],
-  )
-  return row ?? { added: 0, removed: 0, changed: 0 }
+const differs = ({ before_hash, after_hash }: DifferenceRow): boolean =>
+  before_hash === null || after_hash === null ? before_hash !== after_hash : !before_hash.equals(after_hash)
+
+/** Keys that differ between two versions of one list, in key order; one that was changed back between them does not. */
+export async function listDifferences(
+  tx: Tx,
+  of: Of,
+  range: { from: number; to: number },
+  filter: { after: string | null; prefix: string | null },
+  count: number,
+): Promise<DifferenceRow[]> {
+  const rows: DifferenceRow[] = []
+  let after = filter.after
+  for (;;) {
+    const touched: DifferenceRow[] = await listTouched(tx, of, range, { ...filter, after }, count)
+    rows.push(...touched.filter(differs))
+    if (touched.length < count || rows.length >= count) return rows.slice(0, count)
+    after = touched.at(-1)?.key ?? null
+  }
 }
 
 export const createStage = async (tx: Tx): Promise<void> => {

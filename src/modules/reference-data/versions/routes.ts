@@ -14,9 +14,7 @@ import { createProver } from '../trees/actions.ts'
 import { findType } from '../types/queries.ts'
 import {
   copyStaged,
-  differencePage,
   entriesOf,
-  entryOf,
   expectHead,
   expectHeadTag,
   expectOwn,
@@ -25,6 +23,7 @@ import {
   publishStaged,
   shownVersion,
 } from './actions.ts'
+import { entryOf } from './entries.ts'
 import {
   listEntries,
   listEntriesByKey,
@@ -34,8 +33,6 @@ import {
   type VersionRow,
 } from './queries.ts'
 import {
-  DifferencePage,
-  DifferenceQuery,
   EntryPage,
   EntryQuery,
   ExportQuery,
@@ -303,20 +300,5 @@ export const versionRoutes = [
       entry: row ? entryOf(row) : null,
       proof: { ...proof, bucket: proof.bucket.map((pair) => [...pair]), siblings: [...proof.siblings] },
     }
-  }),
-
-  tenantRoute('GET /reference-data/datasets/:list_key/diff', {
-    id: 'diffDatasetVersions',
-    summary: 'Added, removed and changed entries between two versions, field by field',
-    description: 'Either direction, by number or label. The summary comes with the first page.',
-    roles: everyone,
-    tx: 'read',
-    params: ListKeyParams,
-    query: DifferenceQuery,
-    reply: [200, DifferencePage],
-    problems: ['not_found'],
-  }).handle(async (input) => {
-    const dataset = found(await findDataset(input.tx, input.params.list_key))
-    return { list_key: dataset.list_key, ...(await differencePage(input, 'diffDatasetVersions', dataset)) }
   }),
 ]

@@ -135,6 +135,7 @@ export const DifferenceQuery = closed({
     }),
   ),
 })
+export const SummaryRequest = closed({ from: VersionName, to: VersionName }, { title: 'DifferenceSummaryRequest' })
 export const DifferencePage = closed(
   {
     list_key: ListKey,
@@ -148,7 +149,13 @@ export const DifferencePage = closed(
         removed: Count,
         changed: Count,
         fields: listOf(closed({ pointer: Type.String(), changed: Count }), 200),
-        exact: Type.Boolean({ description: 'False when there were too many differences to look at each field.' }),
+        exact: Type.Boolean({ description: 'False while the fields are not counted.' }),
+      }),
+    ),
+    summary_state: nullable(
+      oneOf(['complete', 'partial', 'pending'], {
+        description:
+          'With the first page: `partial` while the fields are not counted, `pending` while nothing is; see diff-summaries.',
       }),
     ),
     items: Type.Array(

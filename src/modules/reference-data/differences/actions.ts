@@ -1,0 +1,107 @@
+/**
+ * How much differs between two versions, by kind and by field. Few differences are counted when they are asked for; many are
+ * counted once by a job and stored, so that the first page of a difference never waits for them.
+ */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { changesOf } from '../../../registry/content/patch.ts'
+import type { DatasetRow } from '../datasets/queries.ts'
+import { sidesOf } from '../versions/entries.ts'
+import { listDifferences, type VersionRow } from '../versions/queries.ts'
+import {
+  type DifferenceCounts,
+  findSummary,
+  insertSummary,
+  type Range,
+  type SummaryRow,
+  sumDifferences,
+} from './queries.ts'
+
+type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+type Of = Pick<DatasetRow, 'tenant_id' | 'dataset_id'>
+
+const BATCH = 2000
+/** So many keys are compared while the caller waits: some 30 ms. */
+const COUNTED_AT_ONCE = 1000
+const MAX_FIELDS = 200
+
+export interface Summary extends DifferenceCounts {
+  readonly fields: { pointer: string; changed: number }[]
+  /** False: the fields are not counted yet. */
+  readonly exact: boolean
+}
+
+/** `partial`: the fields are still to be counted. `pending`: nothing is counted yet. */
+export interface SummaryAnswer {
+  readonly summary: Summary | null
+  readonly summary_state: 'complete' | 'partial' | 'pending'
+}
+
+export async function summaryOf(tx: Tx, dataset: Of, from: VersionRow, to: VersionRow): Promise<SummaryAnswer> {
+  const range = { from: from.version, to: to.version }
+  if ((await sumDifferences(tx, dataset, range)) <= COUNTED_AT_ONCE) {
+    return complete(await countAll((body) => body(tx), dataset, range))
+  }
+  const stored = await findSummary(tx, dataset, range)
+  if (stored) return complete(stored)
+  const counts = countsBetween(from, to)
+  return counts
+    ? { summary: { ...counts, fields: [], exact: false }, summary_state: 'partial' }
+    : { summary: null, summary_state: 'pending' }
+}
+
+const complete = ({ fields, ...counts }: SummaryRow): SummaryAnswer => ({
+  summary: { ...counts, fields: [...fields], exact: true },
+  summary_state: 'complete',
+})
+
+/** Neighbouring versions: counted when the later one was published. */
+function countsBetween(from: VersionRow, to: VersionRow): DifferenceCounts | null {
+  if (to.version === from.version + 1) return to.difference
+  if (from.version !== to.version + 1) return null
+  const { added, removed, changed } = from.difference
+  return { added: removed, removed: added, changed }
+}
+
+/** Every difference, compared field by field. */
+export async function countAll(
+  read: Read,
+  dataset: Of,
+  range: Range,
+  onBatch = async (_keys: number) => {},
+): Promise<SummaryRow> {
+  const counts = { added: 0, removed: 0, changed: 0 }
+  const fields = new Map<string, number>()
+  let after: string | null = null
+  for (;;) {
+    const from = after
+    const rows: Awaited<ReturnType<typeof listDifferences>> = await read((tx) =>
+      listDifferences(tx, dataset, range, { after: from, prefix: null }, BATCH),
+    )
+    for (const row of rows) {
+      const [before, later] = sidesOf(row)
+      counts[before ? (later ? 'changed' : 'removed') : 'added']++
+      if (!before || !later) continue
+      const pointers = changesOf(before, later).map(({ pointer }) => pointer.replace(/\/\d+(?=\/|$)/g, '/*'))
+      for (const field of pointers) fields.set(field, (fields.get(field) ?? 0) + 1)
+    }
+    await onBatch(rows.length)
+    if (rows.length < BATCH) break
+    after = rows.at(-1)?.key ?? null
+  }
+  const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
+  return { ...counts, fields: sorted.slice(0, MAX_FIELDS) }
+}
+
+export async function storeSummary(
+  read: Read,
+  write: Read,
+  dataset: Of,
+  range: Range,
+  onBatch?: (keys: number) => Promise<void>,
+) {
+  const stored = await read((tx) => findSummary(tx, dataset, range))
+  if (stored) return stored
+  const summary = await countAll(read, dataset, range, onBatch)
+  await write((tx) => insertSummary(tx, dataset, range, summary))
+  return summary
+}

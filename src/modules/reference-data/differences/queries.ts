@@ -1,0 +1,54 @@
+/** SQL of stored summaries of differences. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+
+interface Of {
+  readonly tenant_id: string
+  readonly dataset_id: string
+}
+
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+export interface FieldCount {
+  readonly pointer: string
+  readonly changed: number
+}
+
+export interface DifferenceCounts {
+  readonly added: number
+  readonly removed: number
+  readonly changed: number
+}
+
+export interface SummaryRow extends DifferenceCounts {
+  readonly fields: readonly FieldCount[]
+}
+
+/** The operator's or the tenant's own; they are the same. */
+export const findSummary = (tx: Tx, of: Of, { from, to }: Range) =>
+  tx.find<SummaryRow>(
+    `select added, removed, changed, fields from app.dataset_difference
+      where dataset_tenant_id = $1 and dataset_id = $2 and from_version = $3 and to_version = $4 limit 1`,
+    [of.tenant_id, of.dataset_id, from, to],
+  )
+
+export const insertSummary = (tx: Tx, of: Of, { from, to }: Range, { added, removed, changed, fields }: SummaryRow) =>
+  tx.run(
+    `insert into app.dataset_difference
+       (tenant_id, dataset_tenant_id, dataset_id, from_version, to_version, added, removed, changed, fields)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb) on conflict do nothing`,
+    [tx.tenant_id, of.tenant_id, of.dataset_id, from, to, added, removed, changed, JSON.stringify(fields)],
+  )
+
+/** At most so many keys differ: the sum of what each version between the two changed. */
+export const sumDifferences = async (tx: Tx, of: Of, { from, to }: Range): Promise<number> => {
+  const row = await tx.find<{ keys: number }>(
+    `select coalesce(sum((difference->>'added')::bigint + (difference->>'removed')::bigint + (difference->>'changed')::bigint), 0)::bigint as keys
+       from app.dataset_version where tenant_id = $1 and dataset_id = $2
+        and version > least($3::bigint, $4::bigint) and version <= greatest($3::bigint, $4::bigint)`,
+    [of.tenant_id, of.dataset_id, from, to],
+  )
+  return row?.keys ?? 0
+}
