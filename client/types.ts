@@ -1477,13 +1477,39 @@ export interface paths {
         };
         /**
          * Added, removed and changed entries between two versions, field by field
-         * @description Either direction, by number or label. The summary comes with the first page.
+         * @description Either direction, by number or label. The summary comes with the first page; where more than 1,000 keys differ it is counted once, after publication or by `POST …/diff-summaries`, and `summary_state` says how far it is.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["diffDatasetVersions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reference-data/datasets/{list_key}/diff-summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count what differs between two versions by kind and by field
+         * @description The count is stored with the pair of versions; the first page of their difference then has it.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         *
+         *     Starts long work: poll the job named by Location until its state is terminal.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["startDifferenceSummary"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5311,9 +5337,14 @@ export interface components {
                     pointer: string;
                     changed: number;
                 }[];
-                /** @description False when there were too many differences to look at each field. */
+                /** @description False while the fields are not counted. */
                 exact: boolean;
             } | null;
+            /**
+             * @description With the first page: `partial` while the fields are not counted, `pending` while nothing is; see diff-summaries.
+             * @enum {string|null}
+             */
+            summary_state: "complete" | "partial" | "pending" | null;
             items: {
                 /** @enum {string} */
                 op: "added" | "removed" | "changed";
@@ -5337,6 +5368,19 @@ export interface components {
                 }[];
             }[];
             next_cursor: string | null;
+        };
+        /** DifferenceSummaryRequest */
+        DifferenceSummaryRequest: {
+            /**
+             * @description A version number, or a label.
+             * @example 1
+             */
+            from: string | number;
+            /**
+             * @description A version number, or a label.
+             * @example 1
+             */
+            to: string | number;
         };
         /** Activation */
         Activation: {
@@ -6406,9 +6450,14 @@ export interface components {
                     pointer: string;
                     changed: number;
                 }[];
-                /** @description False when there were too many differences to look at each field. */
+                /** @description False while the fields are not counted. */
                 exact: boolean;
             } | null;
+            /**
+             * @description With the first page: `partial` while the fields are not counted, `pending` while nothing is; see diff-summaries.
+             * @enum {string|null}
+             */
+            summary_state: "complete" | "partial" | "pending" | null;
             items: {
                 /** @enum {string} */
                 op: "added" | "removed" | "changed";
@@ -6834,9 +6883,14 @@ export interface components {
                     pointer: string;
                     changed: number;
                 }[];
-                /** @description False when there were too many differences to look at each field. */
+                /** @description False while the fields are not counted. */
                 exact: boolean;
             } | null;
+            /**
+             * @description With the first page: `partial` while the fields are not counted, `pending` while nothing is; see diff-summaries.
+             * @enum {string|null}
+             */
+            summary_state: "complete" | "partial" | "pending" | null;
             items: {
                 /** @enum {string} */
                 op: "added" | "removed" | "changed";
@@ -10896,6 +10950,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DifferencePage"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    startDifferenceSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the list. */
+                list_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DifferenceSummaryRequest"];
+            };
+        };
+        responses: {
+            /** @description Count what differs between two versions by kind and by field */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */

@@ -935,6 +935,34 @@ CREATE TRIGGER dataset_keep BEFORE INSERT OR UPDATE ON app.dataset FOR EACH ROW 
 grant insert, select, update on app.dataset to app;
 grant insert, select, update on app.dataset to steward;
 
+-- dataset_difference: shared
+create table app.dataset_difference (
+  tenant_id uuid not null,
+  dataset_tenant_id uuid not null,
+  dataset_id uuid not null,
+  from_version bigint not null,
+  to_version bigint not null,
+  added bigint not null,
+  removed bigint not null,
+  changed bigint not null,
+  fields jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  constraint dataset_difference_pkey PRIMARY KEY (tenant_id, dataset_tenant_id, dataset_id, from_version, to_version),
+  constraint dataset_difference_from_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, from_version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint dataset_difference_to_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, to_version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint dataset_difference_fields_ck CHECK ((jsonb_typeof(fields) = 'array'::text)),
+  constraint dataset_difference_scope_ck CHECK (((dataset_tenant_id = tenant_id) OR (dataset_tenant_id = app.system_tenant())))
+);
+create policy open on app.dataset_difference as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_difference as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_difference as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_difference as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_difference as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_difference_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_difference FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_difference_append BEFORE DELETE OR UPDATE ON app.dataset_difference FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.dataset_difference to app;
+grant insert, select on app.dataset_difference to steward;
+
 -- dataset_entry: shared
 create table app.dataset_entry (
   tenant_id uuid not null,
@@ -1042,6 +1070,52 @@ create policy wall_update on app.dataset_import_reject as restrictive for update
 CREATE TRIGGER dataset_import_reject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_import_reject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.dataset_import_reject to app;
 grant delete, insert, select, update on app.dataset_import_reject to steward;
+
+-- dataset_tree: shared
+create table app.dataset_tree (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  base_version bigint not null,
+  block_bits bigint not null,
+  delta_pairs bigint not null,
+  nodes bytea not null,
+  constraint dataset_tree_pkey PRIMARY KEY (tenant_id, dataset_id, version),
+  constraint dataset_tree_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint dataset_tree_base_ck CHECK (((base_version >= 1) AND (base_version <= version))),
+  constraint dataset_tree_bits_ck CHECK (((block_bits >= 0) AND (block_bits <= 24))),
+  constraint dataset_tree_delta_ck CHECK ((delta_pairs >= 0))
+);
+create policy open on app.dataset_tree as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_tree as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_tree as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_tree as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_tree as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_tree_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_tree FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_tree_append BEFORE DELETE OR UPDATE ON app.dataset_tree FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.dataset_tree to app;
+grant insert, select on app.dataset_tree to steward;
+
+-- dataset_tree_block: shared
+create table app.dataset_tree_block (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  block bigint not null,
+  pairs bytea not null,
+  constraint dataset_tree_block_pkey PRIMARY KEY (tenant_id, dataset_id, version, block),
+  constraint dataset_tree_block_tree_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_tree(tenant_id, dataset_id, version),
+  constraint dataset_tree_block_pairs_ck CHECK (((length(pairs) % 64) = 0))
+);
+create policy open on app.dataset_tree_block as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_tree_block as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_tree_block as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_tree_block as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_tree_block as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_tree_block_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_tree_block FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER dataset_tree_block_append BEFORE DELETE OR UPDATE ON app.dataset_tree_block FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.dataset_tree_block to app;
+grant insert, select on app.dataset_tree_block to steward;
 
 -- dataset_type: shared
 create table app.dataset_type (

@@ -47,8 +47,8 @@ export const differenceQuery = (list_key: string, from: number, to: number) =>
         params: { path: { list_key }, query: { from, to, limit: 5 } },
         signal,
       }),
-    // Versions never change, so neither does what lies between two of them.
-    staleTime: Number.POSITIVE_INFINITY,
+    // Versions never change, so neither does what lies between two of them once all of it is counted.
+    staleTime: ({ state }) => (state.data?.summary_state === 'complete' ? Number.POSITIVE_INFINITY : 0),
   })
 
 export const exportFormats = ['json', 'ndjson', 'csv', 'xlsx'] as const

@@ -4,6 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { probity } from '../../session/client.ts'
+import { useCountedSummary } from '../../ui/counted-summary.ts'
 import { kinds } from '../../ui/difference-counts.tsx'
 import { useFilter, useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
@@ -91,13 +92,19 @@ function Difference({ dataset, from, to }: RangeProps) {
   )
   useLookedFor(list, shown.length)
   const { summary } = whole
-  if (summary === null) return <ListSkeleton />
-  if (summary.added + summary.removed + summary.changed === 0) {
+  useCountedSummary({ list_key, from, to, is_counted: whole.summary_state === 'complete' })
+  if (summary && summary.added + summary.removed + summary.changed === 0) {
     return <Nothing>The two versions hold the same entries.</Nothing>
   }
   return (
     <Stack gap="md">
-      <DiffSummary summary={summary} type={type} kind={kind} field={field} />
+      {summary ? (
+        <DiffSummary summary={summary} type={type} kind={kind} field={field} />
+      ) : (
+        <Text size="sm" c="dimmed" role="status">
+          Counting the differences…
+        </Text>
+      )}
       <div className="diff-columns">
         <DiffIndex items={shown} />
         <Stack gap="sm">

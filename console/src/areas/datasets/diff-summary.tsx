@@ -54,7 +54,7 @@ export function DiffSummary({ summary, type, kind, field }: DiffSummaryProps) {
       )}
       {!summary.exact && (
         <Text size="xs" c="dimmed" mt={6}>
-          There are too many differences to count each field.
+          Counting the changed fields…
         </Text>
       )}
     </div>

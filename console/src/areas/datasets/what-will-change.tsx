@@ -1,6 +1,7 @@
 /** What putting one version in the place of another would mean, shown before anybody confirms it. */
 import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useCountedSummary } from '../../ui/counted-summary.ts'
 import type { Kind } from '../../ui/difference-counts.tsx'
 import { DifferenceCounts, signs } from '../../ui/difference-counts.tsx'
 import { type Dataset, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
@@ -36,6 +37,12 @@ export function WhatWillChange({ dataset, from, to }: WhatWillChangeProps) {
 function Between({ dataset, from, to }: WhatWillChangeProps & { readonly from: number }) {
   const { data } = useQuery({ ...differenceQuery(dataset.list_key, from, to), throwOnError: false })
   const { data: type } = useQuery({ ...typeQuery(dataset.type_key), throwOnError: false })
+  useCountedSummary({
+    list_key: dataset.list_key,
+    from,
+    to,
+    is_counted: data === undefined || data.summary_state === 'complete',
+  })
   if (!data?.summary || !type) return <Skeleton height={44} />
   const { summary, items } = data
   const total = summary.added + summary.removed + summary.changed

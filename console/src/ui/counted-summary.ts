@@ -1,0 +1,33 @@
+/** The summary of a large difference, which the server counts when it is asked for and keeps. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { probity } from '../session/client.ts'
+import { differenceQuery } from './registry-queries.ts'
+
+interface CountedSummary {
+  readonly list_key: string
+  readonly from: number
+  readonly to: number
+  readonly is_counted: boolean
+}
+
+/** Asks for the count of a large difference once, and reads the summary again when it is there. */
+export function useCountedSummary({ list_key, from, to, is_counted }: CountedSummary): void {
+  const client = useQueryClient()
+  useEffect(() => {
+    if (is_counted) return
+    const left = new AbortController()
+    const count = async () => {
+      const job = await probity.POST('/api/reference-data/datasets/{list_key}/diff-summaries', {
+        params: { path: { list_key } },
+        body: { from: String(from), to: String(to) },
+        signal: left.signal,
+      })
+      await probity.jobs.wait(job.job_id, { signal: left.signal })
+      await client.invalidateQueries({ queryKey: differenceQuery(list_key, from, to).queryKey })
+    }
+    // Without the count the page still shows every difference.
+    count().catch(() => {})
+    return () => left.abort()
+  }, [client, list_key, from, to, is_counted])
+}
