@@ -9,6 +9,7 @@ import { insertExport } from './exports/queries.ts'
 import { insertImport, insertRejects } from './imports/queries.ts'
 import { keepReceipt } from './receipts/actions.ts'
 import { resolve } from './resolve/actions.ts'
+import { insertKeyBlocks, insertSegment, insertWordBlocks } from './search/queries.ts'
 import { insertBlock, insertTree } from './trees/queries.ts'
 import { contentOf, hashOfContent } from './types/actions.ts'
 import { insertType, type TypeRow } from './types/queries.ts'
@@ -54,6 +55,10 @@ export async function plantCanary(tx: Tx): Promise<void> {
     nodes: Buffer.alloc(32),
   })
   await insertBlock(tx, { dataset_id, version: 1, block: 0, pairs: Buffer.alloc(64) })
+  const segment = { version: 1, part: 0, entry_count: 1, last_key: 'canary', is_last: true }
+  await insertSegment(tx, dataset_id, segment)
+  await insertKeyBlocks(tx, dataset_id, segment, 0, [['canary']])
+  await insertWordBlocks(tx, dataset_id, segment, 0, [{ first_word: 'canary', bytes: Buffer.from('canary') }])
   const nothing = { added: 0, removed: 0, changed: 0, fields: [] }
   await insertSummary(tx, dataset, { from: 1, to: 1 }, nothing)
   await activate(tx, { list_key: 'canary', version: 1, reason: 'canary' })

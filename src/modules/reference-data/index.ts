@@ -27,6 +27,7 @@ import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
 import { Label, Origin, Sha256, VersionNumber } from './schema.ts'
+import { datasetIndex } from './search/jobs.ts'
 import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -161,7 +162,7 @@ export const referenceData: Module = {
     alias(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
     alias(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),
   ],
-  jobs: [datasetImport, datasetExport, differenceSummary],
+  jobs: [datasetImport, datasetIndex, datasetExport, differenceSummary],
   constraints: {
     dataset_list_key_key: ['duplicate', 'A list with this key exists already.'],
     dataset_version_label_key: ['duplicate', 'A version with this label exists already.'],

@@ -6,6 +6,7 @@ import type { Reject } from '../../../registry/adapter.ts'
 import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
+import { enqueueIndex } from '../search/jobs.ts'
 import { findType } from '../types/queries.ts'
 import { publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
@@ -122,6 +123,7 @@ export const datasetImport = defineJob({
             guards: dataset.guards,
             override: order.override,
           })
+          if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {
             state: version === 'unchanged' ? 'unchanged' : 'published',
             counts: countsOf(totals),

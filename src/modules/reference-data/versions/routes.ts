@@ -4,12 +4,15 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
+import { queryWords } from '../../../registry/search/words.ts'
 import { normaliseText } from '../../../registry/types/normalise.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
+import { searchEntries } from '../search/find-entries.ts'
+import { enqueueIndex } from '../search/jobs.ts'
 import { createProver } from '../trees/actions.ts'
 import { findType } from '../types/queries.ts'
 import {
@@ -25,7 +28,6 @@ import {
 } from './actions.ts'
 import { entryOf } from './entries.ts'
 import {
-  listEntries,
   listEntriesByKey,
   listEntriesWithPrefix,
   listVersions,
@@ -48,8 +50,6 @@ import {
 } from './schema.ts'
 
 const WHOLE_BYTES = 1024 * 1024
-/** How many entries one page of a search looks at before it hands back a cursor. */
-const SCAN = 20_000
 
 const dataFault = ({ at, pointer, message, code }: Reject): ProblemError => ({
   in: 'body',
@@ -140,6 +140,7 @@ export const versionRoutes = [
         guards: dataset.guards,
         override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
       })
+      await enqueueIndex(kernel, tx, version as VersionRow, params.list_key)
       return shownVersion(params.list_key, version as VersionRow)
     })
   }),
@@ -189,7 +190,10 @@ export const versionRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/entries', {
     id: 'listDatasetEntries',
     summary: 'Page through or search the entries of a version',
-    description: 'A search looks at 20,000 entries at a time; a page may be short and still have a next_cursor.',
+    description:
+      'A search finds the entries that hold every word of `q`, or a word beginning with it, in any order; case, accents and ' +
+      'punctuation do not matter. Long lists are searched through an index that is built after publication; while `index` is ' +
+      '`building` every entry is looked at, which takes longer, and accents do matter.',
     roles: everyone,
     tx: 'read',
     params: VersionParams,
@@ -207,20 +211,19 @@ export const versionRoutes = [
     const position = query.cursor === undefined ? null : input.kernel.cursors.decode(query.cursor, bound)
     const limit = query.limit ?? 50
     const after = (position?.[0] as string | undefined) ?? null
-    const wanted = query.q?.toLowerCase()
-    const count = wanted === undefined ? limit + 1 : SCAN
-    const rows =
-      query.key_prefix === undefined
-        ? await listEntries(tx, version, after, count)
-        : await listEntriesWithPrefix(tx, version, query.key_prefix, after, count)
-    const fits = wanted === undefined ? rows : rows.filter(({ data }) => data?.toLowerCase().includes(wanted))
-    const items = fits.slice(0, limit)
-    const last =
-      fits.length > limit ? items.at(-1) : rows.length === count && wanted !== undefined ? rows.at(-1) : undefined
+    const key_prefix = query.key_prefix ?? ''
+    const words = queryWords(query.q ?? '')
+    const count = limit + 1
+    const { rows, index } =
+      words.length > 0
+        ? await searchEntries(tx, { version, words, key_prefix, after: after ?? '', count })
+        : { rows: await listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+    const items = rows.slice(0, limit)
+    const last = rows.length > limit ? items.at(-1) : undefined
     return {
       items: items.map((row) => ({ key: row.key, hash: row.hash.toString('hex'), entry: entryOf(row) })),
       next_cursor: last ? input.kernel.cursors.encode({ ...bound, position: [last.key] }) : null,
-      scanned: wanted === undefined ? items.length : rows.length,
+      index,
     }
   }),
 

@@ -105,13 +105,22 @@ export const Provenance = closed(
 export const EntryQuery = closed({
   ...pageQuery,
   key_prefix: Type.Optional(text(500, { description: 'Only keys that begin so.' })),
-  q: Type.Optional(text(200, { description: 'Only entries whose text holds this, in any case.' })),
+  q: Type.Optional(
+    text(200, {
+      description: 'Only entries that hold all these words or words beginning so; case and accents do not matter.',
+    }),
+  ),
 })
 export const EntryPage = closed(
   {
     items: Type.Array(closed({ key: text(500), hash: Sha256, entry: EntryValue })),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    scanned: Count,
+    index: nullable(
+      oneOf(['ready', 'building', 'not_needed'], {
+        description:
+          'How a search was answered: from the index, without it while it is built, or without it in a short list.',
+      }),
+    ),
   },
   { title: 'EntryPage' },
 )

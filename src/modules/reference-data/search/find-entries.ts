@@ -1,0 +1,201 @@
+/**
+ * Searching the entries of a version: through the index of a long list, else by looking at the entries. Either way an entry is given
+ * only after its own words were compared, so that the index decides how long a search takes and never what it finds.
+ */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { MIN_TREE_ENTRIES } from '../../../registry/content/stored-tree.ts'
+import { collectPrefix, EntrySet } from '../../../registry/search/segment.ts'
+import { holdsWords } from '../../../registry/search/words.ts'
+import { entryOf } from '../versions/entries.ts'
+import { type EntryRow, listEntries, listEntriesByKey, type VersionRow } from '../versions/queries.ts'
+import { KEYS_PER_BLOCK } from './build-index.ts'
+import {
+  findIndexedVersion,
+  listEntriesWithText,
+  listKeyBlocks,
+  listKeyPositions,
+  listSegments,
+  listWordBlocks,
+  type SegmentRow,
+} from './queries.ts'
+
+/** A word that begins so many others says little: entries are then compared one after the other, and enough of them fit. */
+const MAX_BLOCKS_PER_SEGMENT = 64
+const SCANNED_AT_ONCE = 1000
+
+export interface EntrySearch {
+  readonly version: VersionRow
+  /** Folded, at least one. */
+  readonly words: readonly string[]
+  readonly key_prefix: string
+  readonly after: string
+  readonly count: number
+}
+
+/** `ready`: answered from the index. `building`: it does not cover the version yet. `not_needed`: the list is short. */
+export type IndexState = 'ready' | 'building' | 'not_needed'
+
+/** The first `count` entries after `after` that hold all words, in key order; fewer only when there are no more. */
+export async function searchEntries(tx: Tx, search: EntrySearch): Promise<{ rows: EntryRow[]; index: IndexState }> {
+  const { version } = search
+  if (version.entry_count < MIN_TREE_ENTRIES) return { rows: await scan(tx, search, listAfter), index: 'not_needed' }
+  if ((await findIndexedVersion(tx, version)) < version.version) {
+    return { rows: await scan(tx, search, listContaining), index: 'building' }
+  }
+  return { rows: await searchIndex(tx, search), index: 'ready' }
+}
+
+const isBeyond = (key: string, { key_prefix }: EntrySearch): boolean =>
+  key_prefix !== '' && !key.startsWith(key_prefix) && Buffer.compare(Buffer.from(key), Buffer.from(key_prefix)) > 0
+
+const fits = (row: EntryRow, { words, key_prefix }: EntrySearch): boolean =>
+  row.key.startsWith(key_prefix) && holdsWords(entryOf(row), words)
+
+type ListAfter = (tx: Tx, search: EntrySearch, after: string, count: number) => Promise<EntryRow[]>
+const listAfter: ListAfter = (tx, { version }, after, count) => listEntries(tx, version, after, count)
+const listContaining: ListAfter = (tx, { version, words }, after, count) =>
+  listEntriesWithText(tx, version, words, after, count)
+
+async function scan(tx: Tx, search: EntrySearch, list: ListAfter): Promise<EntryRow[]> {
+  const found: EntryRow[] = []
+  let after = search.after
+  for (;;) {
+    const rows = await list(tx, search, after, SCANNED_AT_ONCE)
+    for (const row of rows) if (fits(row, search)) found.push(row)
+    const last = rows.at(-1)
+    if (!last || rows.length < SCANNED_AT_ONCE || found.length >= search.count || isBeyond(last.key, search)) {
+      return found.slice(0, search.count)
+    }
+    after = last.key
+  }
+}
+
+/** The segments of one version: their entries are in key order from the first part to the last. */
+interface Stream {
+  readonly segments: readonly SegmentRow[]
+}
+
+const nameOf = ({ version, part }: { version: number; part: number }): string => `${version} ${part}`
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
+
+async function searchIndex(tx: Tx, search: EntrySearch): Promise<EntryRow[]> {
+  const segments = await listSegments(tx, search.version)
+  const candidates = await collectCandidates(tx, search, segments)
+  const streams: Stream[] = [...groupBy(segments, ({ version }) => version).values()].map((of) => ({
+    segments: of,
+  }))
+  const found: EntryRow[] = []
+  let after = search.after
+  for (;;) {
+    const { keys, is_end } = await nextKeys(tx, search, streams, candidates, after)
+    const rows = keys.length === 0 ? [] : await listEntriesByKey(tx, search.version, keys)
+    rows.sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+    for (const row of rows) if (fits(row, search)) found.push(row)
+    const last = keys.at(-1)
+    if (is_end || last === undefined || found.length >= search.count || isBeyond(last, search)) {
+      return found.slice(0, search.count)
+    }
+    after = last
+  }
+}
+
+/** In each segment the entries that may hold all words; absent where every entry may. */
+async function collectCandidates(tx: Tx, { version, words }: EntrySearch, segments: readonly SegmentRow[]) {
+  const candidates = new Map<string, EntrySet>()
+  for (const word of words) {
+    const blocks = groupBy(await listWordBlocks(tx, version, word, MAX_BLOCKS_PER_SEGMENT), nameOf)
+    for (const segment of segments) {
+      const name = nameOf(segment)
+      const some = blocks.get(name) ?? []
+      if (some.length === MAX_BLOCKS_PER_SEGMENT) continue
+      const holding = new EntrySet(segment.entry_count)
+      for (const { postings } of some) collectPrefix(postings, word, holding)
+      const others = candidates.get(name)
+      if (others) others.intersect(holding)
+      else candidates.set(name, holding)
+    }
+  }
+  return candidates
+}
+
+interface Position {
+  readonly segment: SegmentRow
+  readonly entry: number
+}
+
+/**
+ * The next keys of candidates after `after`, in key order. A stream that has more than were taken ends what may be given: a later
+ * key of another stream could come after keys that were not looked at yet.
+ */
+async function nextKeys(
+  tx: Tx,
+  { version, count, key_prefix }: EntrySearch,
+  streams: readonly Stream[],
+  candidates: ReadonlyMap<string, EntrySet>,
+  after: string,
+): Promise<{ keys: string[]; is_end: boolean }> {
+  const start = Buffer.compare(Buffer.from(key_prefix), Buffer.from(after)) > 0 ? key_prefix : after
+  const blocks = new Map((await listKeyPositions(tx, version, start)).map((row) => [nameOf(row), row.block]))
+  const taken = streams.map(({ segments }) =>
+    takePositions(segments, candidates, blocks, start, count + KEYS_PER_BLOCK),
+  )
+  const wanted = new Map<string, { version: number; part: number; block: number }>()
+  for (const { positions } of taken) {
+    for (const { segment, entry } of positions) {
+      const block = Math.floor(entry / KEYS_PER_BLOCK)
+      wanted.set(`${nameOf(segment)} ${block}`, { version: segment.version, part: segment.part, block })
+    }
+  }
+  const read = wanted.size === 0 ? [] : await listKeyBlocks(tx, version, [...wanted.values()])
+  const keys_of = new Map(read.map((row) => [`${nameOf(row)} ${row.block}`, JSON.parse(row.keys) as string[]]))
+  const keyAt = ({ segment, entry }: Position): string =>
+    keys_of.get(`${nameOf(segment)} ${Math.floor(entry / KEYS_PER_BLOCK)}`)?.[entry % KEYS_PER_BLOCK] as string
+  const all = new Map<string, Buffer>()
+  let bound: Buffer | undefined
+  for (const { positions, has_more } of taken) {
+    for (const position of positions) all.set(keyAt(position), Buffer.from(keyAt(position)))
+    if (!has_more) continue
+    const last = Buffer.from(keyAt(positions.at(-1) as Position))
+    if (!bound || Buffer.compare(last, bound) < 0) bound = last
+  }
+  const from = Buffer.from(after)
+  const keys = [...all]
+    .filter(([, bytes]) => Buffer.compare(bytes, from) > 0 && (!bound || Buffer.compare(bytes, bound) <= 0))
+    .sort(([, a], [, b]) => Buffer.compare(a, b))
+    .map(([key]) => key)
+  return { keys, is_end: bound === undefined }
+}
+
+function takePositions(
+  segments: readonly SegmentRow[],
+  candidates: ReadonlyMap<string, EntrySet>,
+  blocks: ReadonlyMap<string, number>,
+  start: string,
+  count: number,
+): { positions: Position[]; has_more: boolean } {
+  const positions: Position[] = []
+  const start_bytes = Buffer.from(start)
+  for (const segment of segments) {
+    if (segment.entry_count === 0 || Buffer.compare(Buffer.from(segment.last_key), start_bytes) < 0) continue
+    const first = (blocks.get(nameOf(segment)) ?? 0) * KEYS_PER_BLOCK
+    const set = candidates.get(nameOf(segment))
+    for (const entry of set ? set.from(first) : range(first, segment.entry_count)) {
+      if (positions.length === count) return { positions, has_more: true }
+      positions.push({ segment, entry })
+    }
+  }
+  return { positions, has_more: false }
+}
+
+function* range(from: number, to: number): Generator<number> {
+  for (let n = from; n < to; n++) yield n
+}
