@@ -1391,7 +1391,7 @@ export interface paths {
         };
         /**
          * Page through or search the entries of a version
-         * @description A search looks at 20,000 entries at a time; a page may be short and still have a next_cursor.
+         * @description A search finds the entries that hold every word of `q`, or a word beginning with it, in any order; case, accents and punctuation do not matter. Long lists are searched through an index that is built after publication; while `index` is `building` every entry is looked at, which takes longer, and accents do matter.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -5265,7 +5265,11 @@ export interface components {
                 entry: Record<string, never>;
             }[];
             next_cursor: string | null;
-            scanned: number;
+            /**
+             * @description How a search was answered: from the index, without it while it is built, or without it in a short list.
+             * @enum {string|null}
+             */
+            index: "ready" | "building" | "not_needed" | null;
         };
         /** Provenance */
         Provenance: {
@@ -10776,7 +10780,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only keys that begin so. */
                 key_prefix?: string;
-                /** @description Only entries whose text holds this, in any case. */
+                /** @description Only entries that hold all these words or words beginning so; case and accents do not matter. */
                 q?: string;
             };
             header?: never;

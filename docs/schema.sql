@@ -1071,6 +1071,71 @@ CREATE TRIGGER dataset_import_reject_actor BEFORE INSERT OR DELETE OR UPDATE ON 
 grant delete, insert, select, update on app.dataset_import_reject to app;
 grant delete, insert, select, update on app.dataset_import_reject to steward;
 
+-- dataset_segment: shared
+create table app.dataset_segment (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  part bigint not null,
+  entry_count bigint not null,
+  last_key text not null,
+  is_last boolean not null,
+  constraint dataset_segment_pkey PRIMARY KEY (tenant_id, dataset_id, version, part),
+  constraint dataset_segment_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version)
+);
+create policy open on app.dataset_segment as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_segment as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_segment as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_segment as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_segment as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_segment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_segment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select on app.dataset_segment to app;
+grant delete, insert, select on app.dataset_segment to steward;
+
+-- dataset_segment_key: shared
+create table app.dataset_segment_key (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  part bigint not null,
+  block bigint not null,
+  first_key text not null,
+  keys text not null,
+  constraint dataset_segment_key_pkey PRIMARY KEY (tenant_id, dataset_id, version, part, block),
+  constraint dataset_segment_key_segment_fkey FOREIGN KEY (tenant_id, dataset_id, version, part) REFERENCES app.dataset_segment(tenant_id, dataset_id, version, part) ON DELETE CASCADE,
+  constraint dataset_segment_key_keys_ck CHECK (((keys)::json IS NOT NULL))
+);
+create policy open on app.dataset_segment_key as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_segment_key as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_segment_key as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_segment_key as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_segment_key as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_segment_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_segment_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select on app.dataset_segment_key to app;
+grant delete, insert, select on app.dataset_segment_key to steward;
+
+-- dataset_segment_word: shared
+create table app.dataset_segment_word (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  part bigint not null,
+  block bigint not null,
+  first_word text not null,
+  postings bytea not null,
+  constraint dataset_segment_word_pkey PRIMARY KEY (tenant_id, dataset_id, version, part, block),
+  constraint dataset_segment_word_segment_fkey FOREIGN KEY (tenant_id, dataset_id, version, part) REFERENCES app.dataset_segment(tenant_id, dataset_id, version, part) ON DELETE CASCADE
+);
+CREATE INDEX dataset_segment_word_idx ON app.dataset_segment_word USING btree (tenant_id, dataset_id, version, part, first_word, block);
+create policy open on app.dataset_segment_word as permissive for all using (true) with check (true);
+create policy wall_delete on app.dataset_segment_word as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.dataset_segment_word as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.dataset_segment_word as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.dataset_segment_word as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER dataset_segment_word_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_segment_word FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select on app.dataset_segment_word to app;
+grant delete, insert, select on app.dataset_segment_word to steward;
+
 -- dataset_tree: shared
 create table app.dataset_tree (
   tenant_id uuid not null,

@@ -16,6 +16,7 @@ import {
   referenceDataWithdraw,
 } from './reference-data.ts'
 import { referenceDataImport } from './reference-data-import.ts'
+import { referenceDataIndex } from './reference-data-index.ts'
 import { restore } from './restore.ts'
 import { roles } from './roles.ts'
 import { seed } from './seed.ts'
@@ -35,6 +36,7 @@ export const groups: readonly (readonly [title: string, commands: readonly Comma
       referenceDataList,
       referenceDataTypes,
       referenceDataImport,
+      referenceDataIndex,
       referenceDataDiff,
       referenceDataActivate,
       referenceDataSchedule,

@@ -15,7 +15,9 @@ import {
   findSharedDataset,
   findType,
   importRows,
+  indexVersion,
   insertDataset,
+  isIndexed,
   misfitOf,
   type OverlayPolicy,
   optionsFor,
@@ -233,6 +235,10 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
       (tx, totals, tree) => publish(tx, { order, list, type, totals, tree, source }),
     )
     tell(terminal, order, version, put)
+    if (version !== 'unchanged' && isIndexed(version)) {
+      terminal.note('Building the search index; the list can be used meanwhile.')
+      await indexVersion({ ...lists, onBatch: async () => {} }, version)
+    }
     terminal.note(await lists.read(async (tx) => standingOf(tx, await needList(tx, order.list_key))))
     return 0
   } finally {

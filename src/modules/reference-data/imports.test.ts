@@ -84,7 +84,8 @@ describe('an import', () => {
     const done = await importInto(list_key, 'ndjson', text)
     expect(done).toMatchObject({ state: 'rejected', version: null, counts: { rows: 4, accepted: 1, rejected: 3 } })
     expect(done.problem.code).toBe('import_rejected')
-    expect(done.progress).toEqual({ done: text.length, total: text.length, unit: 'bytes' })
+    // Read to the end, and not published.
+    expect(done.progress).toEqual({ done: 55, total: 100, unit: 'percent' })
     const rejects = await t.make(`GET /reference-data/imports/${done.import_id}/rejects`)
     expect(rejects).toMatchObject({ total: 3, truncated: false })
     const places = rejects.items.map(({ at, pointer }: { at: { line: number }; pointer: string }) => [at.line, pointer])

@@ -83,6 +83,7 @@ export {
   wholeList,
 } from './resolve/actions.ts'
 export { findReceipt, type Pinned, type ReceiptRow } from './resolve/queries.ts'
+export { indexVersion, isIndexed } from './search/index-version.ts'
 export {
   type RegistrySeeds,
   readFolder,

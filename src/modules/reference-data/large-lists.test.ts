@@ -10,6 +10,8 @@ import { holdsWords, queryWords } from '../../registry/search/words.ts'
 import { type DatasetRow, findDataset } from './datasets/queries.ts'
 import { buildSearchIndex } from './search/build-index.ts'
 import { createProver } from './trees/actions.ts'
+import { findType, type TypeRow } from './types/queries.ts'
+import { publishStaged, stageRows } from './versions/actions.ts'
 import type { VersionRow } from './versions/queries.ts'
 
 const LIST = 'long-list'
@@ -288,6 +290,31 @@ describe('a difference of many keys', () => {
     expect(new Set(keys).size).toBe(keys.length)
     expect(keys).toEqual([...keys].sort())
     expect(keys.length).toBe((await difference('from=1&to=3')).summary.changed)
+  })
+})
+
+describe('publishing', () => {
+  test('says when it begins to compare, to write and to store the tree', async () => {
+    const phases: string[] = []
+    const rows = Array.from({ length: 2000 }, (_, n) => {
+      const text = JSON.stringify(party(n, 5))
+      return { key: party(n).id, text, hash: entryHash(text), row: n + 1 }
+    })
+    await t.write(async (tx) => {
+      const [dataset, type] = [await findDataset(tx, LIST), await findType(tx, LIST)]
+      await publishStaged(tx, {
+        dataset: dataset as DatasetRow,
+        type: type as TypeRow,
+        content: await stageRows(tx, rows),
+        origin: 'inline',
+        provenance: {},
+        guards: null,
+        onPhase: async (phase) => {
+          phases.push(phase)
+        },
+      })
+    })
+    expect(phases).toEqual(['compare', 'write', 'tree'])
   })
 })
 

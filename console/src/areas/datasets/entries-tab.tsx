@@ -1,5 +1,5 @@
 /** The entries of one version, found by key or by any text, in the words of their type. */
-import { Anchor, Button, Group, Modal, Stack, Table, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -53,6 +53,11 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
   return (
     <Stack gap="sm">
       <EntryFilters key={`${key} ${text}`} dataset={dataset} version={version} found={{ key, text }} />
+      {(list.data?.pages[0] as { index?: string } | undefined)?.index === 'building' && (
+        <Text size="xs" c="dimmed" role="status">
+          The search index of this version is still being built; searching takes longer until then.
+        </Text>
+      )}
       <ListTable
         label="Entries"
         list={list}

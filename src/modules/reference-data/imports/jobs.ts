@@ -8,13 +8,19 @@ import { readUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { enqueueIndex } from '../search/jobs.ts'
 import { findType } from '../types/queries.ts'
-import { publishStaged } from '../versions/actions.ts'
+import { type PublishPhase, publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
 import { countsOf, definitionOf, importRows, optionsFor, readSource } from './actions.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000
 const REPORT_EVERY_MS = 500
+
+/** Where each phase of publishing begins, in percent of an import of a long list: reading comes before. */
+const PHASE_FROM: Readonly<Record<PublishPhase, number>> = { compare: 55, write: 65, tree: 90 }
+
+/** A shorter list is published before anybody looks. */
+const REPORTED_FROM_ENTRIES = 10_000
 
 interface StoredOrder {
   readonly strict: boolean
@@ -58,6 +64,8 @@ export const datasetImport = defineJob({
         yield bytes
       }
     }
+    const report = (percent: number) =>
+      step(async () => ({ progress: { done: Math.min(99, Math.floor(percent)), total: 100, unit: 'percent' } }))
     const run = {
       strict: order.strict,
       outputs: readSource(kernel, source(), {
@@ -79,7 +87,7 @@ export const datasetImport = defineJob({
         signal.throwIfAborted()
         if (Date.now() - reported_ms < REPORT_EVERY_MS) return
         reported_ms = Date.now()
-        await step(async () => ({ progress: { done: read_bytes, total: row.source.size_bytes, unit: 'bytes' } }))
+        await report((read_bytes / Math.max(1, row.source.size_bytes)) * PHASE_FROM.compare)
       },
     }
     try {
@@ -122,6 +130,9 @@ export const datasetImport = defineJob({
             on_unchanged: order.on_unchanged,
             guards: dataset.guards,
             override: order.override,
+            onPhase: async (phase) => {
+              if (totals.accepted >= REPORTED_FROM_ENTRIES) await report(PHASE_FROM[phase])
+            },
           })
           if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {

@@ -183,8 +183,8 @@ export const importRoutes = [
       kind: 'dataset-import',
       payload: { import_id },
       resource: `/api/reference-data/imports/${import_id}`,
-      total: upload.size_bytes,
-      unit: 'bytes',
+      total: 100,
+      unit: 'percent',
     })
     await insertImport(tx, {
       import_id,

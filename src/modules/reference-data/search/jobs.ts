@@ -4,12 +4,9 @@ import { defineJob } from '../../../kernel/job/kind.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import { closed, Id } from '../../../kernel/schema.ts'
-import { MIN_TREE_ENTRIES } from '../../../registry/content/stored-tree.ts'
-import { storeSummary } from '../differences/actions.ts'
-import { sumDifferences } from '../differences/queries.ts'
 import { VersionNumber } from '../schema.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
-import { buildSearchIndex } from './build-index.ts'
+import { indexVersion, isIndexed } from './index-version.ts'
 
 const REPORT_EVERY_MS = 500
 
@@ -23,8 +20,6 @@ export const datasetIndex = defineJob({
     const list = { tenant_id, dataset_id: payload.dataset_id }
     const version = await read((tx) => findVersion(tx, list, payload.version))
     if (!version) throw new Problem('not_found')
-    const range = { from: payload.version - 1, to: payload.version }
-    const changed = payload.version === 1 ? 0 : await read((tx) => sumDifferences(tx, list, range))
     let done = 0
     let reported_ms = 0
     const onBatch = async (entries: number) => {
@@ -34,8 +29,7 @@ export const datasetIndex = defineJob({
       reported_ms = Date.now()
       await step(async () => ({ progress: { done, total: Math.max(done, version.entry_count), unit: 'entries' } }))
     }
-    await buildSearchIndex({ read, write, onBatch }, list, payload.version)
-    if (changed > 0) await storeSummary(read, write, list, range, async () => signal.throwIfAborted())
+    await indexVersion({ read, write, onBatch }, version)
     return { indexed_entries: done }
   },
 })
@@ -47,7 +41,7 @@ export async function enqueueIndex(
   version: Pick<VersionRow, 'dataset_id' | 'version' | 'entry_count'>,
   list_key: string,
 ): Promise<void> {
-  if (version.entry_count < MIN_TREE_ENTRIES) return
+  if (!isIndexed(version)) return
   await kernel.jobs.enqueue(tx, {
     kind: 'dataset-index',
     payload: { dataset_id: version.dataset_id, version: version.version },

@@ -134,3 +134,11 @@ export async function buildTree(read: Read, version: VersionRow): Promise<Merkle
   if (tree.root !== version.content_hash) fail('content_corrupt')
   return tree
 }
+
+/** For a version published before trees were stored. */
+export async function ensureTree(read: Read, write: Read, version: VersionRow): Promise<void> {
+  if (version.entry_count < MIN_TREE_ENTRIES || (await read((tx) => findTree(tx, version)))) return
+  const tree = treeSourceOf(await buildTree(read, version))
+  const { dataset_id, entry_count } = version
+  await write((tx) => storeTree(tx, { dataset_id, version: version.version, entry_count, tree, changed_keys: null }))
+}

@@ -62,7 +62,11 @@ export interface Publication {
   readonly guards: GuardSettings | null
   /** Who takes a breach of the guards upon themselves, and why. */
   readonly override?: { readonly by: string; readonly reason: string } | null
+  /** Called when each phase begins, for those who report progress. */
+  readonly onPhase?: (phase: PublishPhase) => Promise<void>
 }
+
+export type PublishPhase = 'compare' | 'write' | 'tree'
 
 /** How new content is compared with the head and takes its place. */
 export interface Exchange {
@@ -96,6 +100,7 @@ export async function publishStaged(
   const head = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
+  await publication.onPhase?.('compare')
   const difference = await exchange.compare(dataset.dataset_id, head !== undefined)
   const breaches = publication.guards
     ? guardBreaches(publication.guards, {
@@ -107,6 +112,7 @@ export async function publishStaged(
       })
     : []
   if (breaches.length > 0 && !publication.override) closeGates(breaches)
+  await publication.onPhase?.('write')
   const version = await insertVersion(tx, {
     dataset_id: dataset.dataset_id,
     version: dataset.head_version + 1,
@@ -129,6 +135,7 @@ export async function publishStaged(
   })
   await exchange.apply(dataset.dataset_id, dataset.head_version + 1, head !== undefined)
   if (content.tree && dataset.family === 'list' && dataset.role === 'base') {
+    await publication.onPhase?.('tree')
     await storeTree(tx, {
       dataset_id: dataset.dataset_id,
       version: dataset.head_version + 1,

@@ -1,0 +1,34 @@
+/** `reference-data index --shared`: builds what long lists need to be searched, compared and proved quickly, where it is missing. */
+import { findVersion, indexVersion, isIndexed } from '../../modules/reference-data/index.ts'
+import type { Command } from './command.ts'
+import { listShared, needList, readScope, SHARED, withSharedLists } from './shared-list.ts'
+
+export const referenceDataIndex: Command = {
+  name: 'reference-data index',
+  summary: 'Build missing search indexes of shared lists',
+  about: `
+An import builds the index of its own version. Lists that were imported by an earlier release have none until their next
+import or this command; until then a search looks at every entry. Safe to repeat, and to stop at any time.
+
+  npx probity reference-data index --shared`,
+  options: { ...SHARED, list: { type: 'string', value: 'KEY', about: 'only this list' } },
+  run: async (invocation) => {
+    const scope = readScope(invocation)
+    const list_key = invocation.args.text('list')
+    return withSharedLists(invocation, scope, async ({ read, write }) => {
+      const lists = list_key ? [await read((tx) => needList(tx, list_key))] : await read(listShared)
+      let indexed = 0
+      for (const list of lists) {
+        const head = list.head_version === 0 ? undefined : await read((tx) => findVersion(tx, list, list.head_version))
+        if (!head || !isIndexed(head)) continue
+        invocation.terminal.note(`${list.list_key}: ${head.entry_count.toLocaleString('en')} entries`)
+        await indexVersion({ read, write, onBatch: async () => {} }, head)
+        indexed++
+      }
+      invocation.terminal.out(
+        `${indexed} of ${lists.length} lists are long enough to need an index; all of them have one.`,
+      )
+      return 0
+    })
+  },
+}
