@@ -6,6 +6,7 @@ import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
 import { escapeStep, isObject, parsePointer, valueAt } from '../content/pointer.ts'
 import { compileCanonical } from './canonical.ts'
+import { compileCanonicalForm } from './canonical-form.ts'
 import type { TypeDefinition } from './definition.ts'
 import { compileExplainer, compileSchema, type ErrorObject } from './engine.ts'
 import { type EntryFault, excerptOf, fault, faultsFrom, titleOf, UNSTORABLE } from './messages.ts'
@@ -58,7 +59,7 @@ export function compileType(definition: TypeDefinition): CompiledType {
     explain ??= compileExplainer(schema)
     return explain(entry) ?? first
   }
-  const normalise = compileNormaliser(schema)
+  const normalise = compileForm(definition)
   const canonical = compileCanonical(schema)
   const keyOf = compileKey(definition)
 
@@ -90,6 +91,13 @@ export function compileType(definition: TypeDefinition): CompiledType {
     },
     read,
   }
+}
+
+/** An entry in the form it is stored in; it may not fit the type. Runs no code of the schema, so any process may use it. */
+export function compileForm({ schema, fields }: Pick<TypeDefinition, 'schema' | 'fields'>): (entry: Entry) => Entry {
+  const normalise = compileNormaliser(schema)
+  const toForm = compileCanonicalForm(fields)
+  return toForm === null ? normalise : (entry) => toForm(normalise(entry))
 }
 
 type KeyPart = (entry: Entry) => unknown
