@@ -163,7 +163,7 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
     const { members, others, unread } = findFiles(archive, set)
     for (const file of others) out.file(file)
     if (unread.length > 0) {
-      const message = `${unread.length} files of the archive are not part of the list and were not read: ${quote(unread)}.`
+      const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quote(unread)}.`
       out.warn('files_unread', message, { row: 0, file: unread[0] as string })
     }
     const textOf = (member: Member, stem: string) => {
@@ -235,7 +235,7 @@ function reportOrphans(beside: BesideFiles, parties: string, out: Pending): void
     if (first === undefined) continue
     const count = orphans.reduce((sum, [, { rows }]) => sum + rows.length, 0)
     const [number, { first: at }] = first
-    const message = `${count} rows of "${file}" belong to ${orphans.length} parties that "${parties}" does not have; the first is party ${number} in line ${at.line}.`
+    const message = `"${file}" has rows (${count}) of parties (${orphans.length}) that "${parties}" does not have; the first is party ${number} in line ${at.line}.`
     out.doubt('rows_orphaned', message, count, at)
   }
 }
