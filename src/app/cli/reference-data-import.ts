@@ -21,6 +21,7 @@ import {
   optionsFor,
   publishStaged,
   readSource,
+  stagedContentOf,
   type TypeRow,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
@@ -208,6 +209,7 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
   const definition = definitionOf(type)
   const outputs = readSource({ script: builtScript }, source.read(), {
     adapter_key: order.adapter.key,
+    file_name: path.basename(order.file),
     options: optionsFor(order.adapter.key, order.options, definition),
     type: definition,
     strict: true,
@@ -283,16 +285,12 @@ async function publish(tx: Tx, { order, list, type, totals, source }: Publishing
     dropped_members: [],
     hashed_members: [],
     counts: countsOf(totals),
+    files: totals.files,
   }
   const version = await publishStaged(tx, {
     dataset,
     type,
-    content: {
-      content_hash: totals.root as string,
-      entry_count: totals.accepted,
-      data_bytes: totals.data_bytes,
-      filled: totals.filled,
-    },
+    content: stagedContentOf(totals),
     origin: 'import',
     provenance,
     label: order.label,

@@ -53,7 +53,15 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
-export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
+export {
+  countsOf,
+  definitionOf,
+  importRows,
+  misfitOf,
+  optionsFor,
+  readSource,
+  stagedContentOf,
+} from './imports/actions.ts'
 export {
   keepReceipt,
   keepReceiptOfNow,

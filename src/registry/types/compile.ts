@@ -22,6 +22,9 @@ export interface Keyed {
   /** Canonical text of the normalised entry. */
   readonly text: string
 }
+export interface ReadKeyed extends Keyed {
+  readonly entry: Entry
+}
 export interface Prepared extends Keyed {
   /** Of the text, hex. */
   readonly hash: string
@@ -36,8 +39,8 @@ export interface CompiledType {
   canonical(entry: Entry): string
   /** All of it in one pass: what is stored, or what is wrong. */
   prepare(entry: unknown): Prepared | EntryFault[]
-  /** The same without the hash, for whoever takes it where the text is written. */
-  read(entry: unknown): Keyed | EntryFault[]
+  /** The same with the normalised entry instead of the hash, for whoever takes that where the text is written. */
+  read(entry: unknown): ReadKeyed | EntryFault[]
 }
 
 export class KeyRefused extends Error {
@@ -64,10 +67,10 @@ export function compileType(definition: TypeDefinition): CompiledType {
   const keyOf = compileKey(definition)
 
   /** Key and text of a normalised entry, or what is wrong with it. */
-  const readNormal = (entry: unknown): Keyed | EntryFault[] => {
+  const readNormal = (entry: unknown): ReadKeyed | EntryFault[] => {
     if (!fits(entry)) return faultsFrom(errorsOf(entry), entry, fields)
     try {
-      return { key: keyOf(entry as Entry), text: canonical(entry as Entry) }
+      return { key: keyOf(entry as Entry), text: canonical(entry as Entry), entry: entry as Entry }
     } catch (error) {
       if (error instanceof KeyRefused) return [error.fault]
       if (!(error instanceof TypeError)) throw error

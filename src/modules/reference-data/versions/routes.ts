@@ -8,7 +8,7 @@ import { normaliseText } from '../../../registry/types/normalise.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
-import { prepareEntries } from '../imports/actions.ts'
+import { prepareEntries, stagedContentOf } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { findType } from '../types/queries.ts'
 import {
@@ -128,12 +128,7 @@ export const versionRoutes = [
       const version = await publishStaged(tx, {
         dataset,
         type,
-        content: {
-          content_hash: prepared.totals.root as string,
-          entry_count: prepared.totals.accepted,
-          data_bytes: prepared.totals.data_bytes,
-          filled: prepared.totals.filled,
-        },
+        content: stagedContentOf(prepared.totals),
         origin: 'inline',
         provenance: {},
         label: body.label ?? null,
