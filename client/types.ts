@@ -1809,7 +1809,7 @@ export interface paths {
         put?: never;
         /**
          * Import an upload through an adapter into a new version; activates nothing
-         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`.
+         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.
          *
          *     Roles: policy_editor, service, compliance_officer.
          *
@@ -5076,6 +5076,16 @@ export interface components {
             min_filled_bps?: {
                 [key: string]: number;
             };
+            /** @description For each member that holds several values (aliases, addresses …): the largest share of its values that entries which stay may lose, in basis points; 1000 unless said otherwise. Values every entry must have are not counted. */
+            max_members_lost_bps?: number;
+            /** @description So many values may always go; 10 unless said otherwise. */
+            max_members_lost?: number;
+            /** @description For each such member: the largest share of the entries with values that may lose all of them, in basis points; 1000 unless said otherwise. */
+            max_emptied_bps?: number;
+            /** @description So many entries may always lose all; 10 unless said otherwise. */
+            max_emptied_entries?: number;
+            /** @description So many rows of other files may belong to no entry of the list; 0 unless said otherwise. */
+            max_orphan_rows?: number;
         };
         /** VersionSummary */
         VersionSummary: {
@@ -5167,6 +5177,8 @@ export interface components {
             added: number;
             removed: number;
             changed: number;
+            /** @description The same entries, stored in the canonical form of a newer version of the type. */
+            restated?: number;
         };
         /** DatasetVersion */
         DatasetVersion: {
@@ -5443,6 +5455,16 @@ export interface components {
                      * @constant
                      */
                     personal?: true;
+                    /**
+                     * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                     * @constant
+                     */
+                    set?: true;
+                    /**
+                     * @description collapse: line breaks and runs of white space inside the text become one space.
+                     * @enum {string}
+                     */
+                    whitespace?: "collapse";
                 };
             };
             examples: Record<string, never>[];
@@ -5485,6 +5507,8 @@ export interface components {
                 /** @enum {string} */
                 encoding: "utf8" | "base64";
                 text: string;
+                /** @description Options the sample is read with. */
+                options: Record<string, never>;
             };
         };
         /** Reject */
@@ -5515,6 +5539,29 @@ export interface components {
                 file?: string;
                 path?: string;
             };
+            count?: number;
+            /**
+             * @description The source looks incomplete: a guard closes unless it is overridden.
+             * @constant
+             */
+            closes_guard?: true;
+        };
+        /** SourceFile */
+        SourceFile: {
+            /** @description Its name in the archive; null for a source that is one file. */
+            file: string | null;
+            /**
+             * @description unread: not part of what the adapter reads. absent: said to be absent by an option.
+             * @enum {string}
+             */
+            state: "read" | "unread" | "absent";
+            /** @enum {string} */
+            encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
+            /**
+             * @description What said so: content means that it was detected.
+             * @enum {string}
+             */
+            encoding_from?: "byte-order-mark" | "declaration" | "option" | "content";
         };
         /** Preview */
         Preview: {
@@ -5540,6 +5587,8 @@ export interface components {
                 count: number;
             }[];
             warnings: components["schemas"]["ImportWarning"][];
+            /** @description The files the source consists of, and those it should have had. */
+            files: components["schemas"]["SourceFile"][];
         };
         /** Gate */
         Gate: {
@@ -5612,6 +5661,8 @@ export interface components {
             }[];
             gates: components["schemas"]["Gate"][];
             warnings: components["schemas"]["ImportWarning"][];
+            /** @description The files the source consists of, and those it should have had. */
+            files: components["schemas"]["SourceFile"][];
             version: number | null;
             problem: {
                 [key: string]: unknown;
@@ -11342,6 +11393,16 @@ export interface operations {
                              * @constant
                              */
                             personal?: true;
+                            /**
+                             * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                             * @constant
+                             */
+                            set?: true;
+                            /**
+                             * @description collapse: line breaks and runs of white space inside the text become one space.
+                             * @enum {string}
+                             */
+                            whitespace?: "collapse";
                         };
                     };
                     examples: Record<string, never>[];
@@ -11498,6 +11559,16 @@ export interface operations {
                              * @constant
                              */
                             personal?: true;
+                            /**
+                             * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                             * @constant
+                             */
+                            set?: true;
+                            /**
+                             * @description collapse: line breaks and runs of white space inside the text become one space.
+                             * @enum {string}
+                             */
+                            whitespace?: "collapse";
                         };
                     };
                     examples: Record<string, never>[];

@@ -1006,8 +1006,10 @@ create table app.dataset_import (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   finished_at timestamp with time zone,
+  files jsonb default '[]'::jsonb not null,
   constraint dataset_import_pkey PRIMARY KEY (tenant_id, import_id),
   constraint dataset_import_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_import_files_ck CHECK ((jsonb_typeof(files) = 'array'::text)),
   constraint dataset_import_state_ck CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'published'::text, 'unchanged'::text, 'rejected'::text, 'blocked'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX dataset_import_created_idx ON app.dataset_import USING btree (tenant_id, created_at, import_id);

@@ -153,7 +153,9 @@ export const importRoutes = [
     summary: 'Import an upload through an adapter into a new version; activates nothing',
     description:
       '`If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, ' +
-      'with `*` for every element of an array; one that no row has is told in `warnings`.',
+      'with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or ' +
+      'the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which ' +
+      'encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
     body: ImportOrderBody,
