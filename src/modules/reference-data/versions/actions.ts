@@ -10,7 +10,7 @@ import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry
 import { contentHashOf } from '../../../registry/overlay.ts'
 import type { MemberCounts } from '../../../registry/types/array-members.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
-import { countLosses, type Form, markRestated } from './losses.ts'
+import { countLosses, type Form, markRestated } from '../losses/actions.ts'
 import {
   analyseStage,
   applyDelta,

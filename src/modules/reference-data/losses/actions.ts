@@ -10,8 +10,8 @@ import { entryHash } from '../../../registry/content/hashes.ts'
 import { arrayMembersOf, type MemberCounts } from '../../../registry/types/array-members.ts'
 import { compileForm } from '../../../registry/types/compile.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
-import { countDeltaMembers, listChanged, updateRestated } from './queries.ts'
-import type { MemberLoss } from './rules.ts'
+import { countDeltaMembers, listChanged, updateRestated } from '../versions/queries.ts'
+import type { MemberLoss } from '../versions/rules.ts'
 
 export type Form = Pick<TypeDefinition, 'schema' | 'fields'>
 
