@@ -206,6 +206,21 @@ describe('refused, with exit code 1 and nothing left behind', () => {
     expect(await eventsOf('list:industry-risk')).toEqual(before)
   })
 
+  test('one file of a set is refused, and read when the others are said to be absent', async () => {
+    const file = path.join(folder, 'sdn.csv')
+    const party = `7,"DOE, Jo","individual","SDGT",${'-0- ,'.repeat(7)}-0- `
+    fs.writeFileSync(file, `${party}\r\n\x1a`)
+    const target = ['--list', 'test-sdn', '--adapter', 'ofac-sdn-csv', '--type', 'sanctioned-party', '--title', 'SDN']
+    const refused = await probity('import', file, ...target)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('This is one file of a set, without alt.csv (aliases), add.csv (addresses)')
+    const options = JSON.stringify({ absent_files: ['alt', 'add', 'sdn_comments'] })
+    const said = await probity('import', file, ...target, '--options', options)
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Version 1 of test-sdn: 1 entries/) })
+    expect(said.stderr).toContain('alt.csv: absent\n')
+    expect(said.stderr).toContain('The file: read as utf-8\n')
+  })
+
   test('an import says what it lacks: a list that is not there, an adapter of another type', async () => {
     const unknown = await probity('import', save(...FIRST), '--list', 'no-such-list', '--adapter', 'csv')
     expect(unknown.stderr).toMatch(/no shared list "no-such-list".* A new list is registered with --type and --title\./)

@@ -37,11 +37,24 @@ export interface Reject {
   readonly excerpt: string | null
 }
 
-/** Something worth saying about the source as a whole; it does not refuse anything. */
+/** Something worth saying about the source as a whole; it does not refuse anything by itself. */
 export interface Warning {
   readonly code: string
   readonly message: string
   readonly at?: SourceLocation
+  /** How many rows it concerns. */
+  readonly count?: number
+  /** The source is most likely incomplete: a guard closes unless somebody overrides it. */
+  readonly closes_guard?: true
+}
+
+/** A file the source consists of, or should. */
+export interface SourceFile {
+  /** Its name in the archive; null for a source that is one file. */
+  readonly file: string | null
+  readonly state: 'read' | 'unread' | 'absent'
+  readonly encoding?: string
+  readonly encoding_from?: string
 }
 
 /** What was read since the last batch. Batches are small (a few hundred entries), so that memory stays flat. */
@@ -49,6 +62,7 @@ export interface Batch {
   readonly entries: readonly ReadEntry[]
   readonly rejects: readonly Reject[]
   readonly warnings: readonly Warning[]
+  readonly files: readonly SourceFile[]
 }
 
 /** The source itself is broken (half a file, not the format, wrong encoding): nothing of it may become a version. */
@@ -80,7 +94,19 @@ export interface Adapter {
   /** type_key of the seeded type its entries fit, or null when the caller's type decides. */
   readonly target_type: string | null
   /** A small source in the adapter's own format, that reads without reject. Binary ones are base64. */
-  readonly sample: { readonly encoding: 'utf8' | 'base64'; readonly text: string }
-  /** Throws SourceFault for a broken source. Reads `source` to its end unless the consumer stops. */
-  read(source: Source, options: Record<string, unknown>): AsyncGenerator<Batch, void, undefined>
+  readonly sample: {
+    readonly encoding: 'utf8' | 'base64'
+    readonly text: string
+    /** Options the sample needs. */
+    readonly options?: Record<string, unknown>
+  }
+  /**
+   * Throws SourceFault for a broken source. Reads `source` to its end unless the consumer stops. `file_name` is what the file was
+   * called where it came from, null where nobody knows.
+   */
+  read(
+    source: Source,
+    options: Record<string, unknown>,
+    file_name?: string | null,
+  ): AsyncGenerator<Batch, void, undefined>
 }

@@ -23,6 +23,7 @@ import {
   optionsFor,
   publishStaged,
   readSource,
+  stagedContentOf,
   type TypeRow,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
@@ -69,6 +70,9 @@ Adapters: ${adapterKeys.slice(0, HELP_ADAPTERS).join(', ')},
 
 Examples:
   npx probity reference-data import countries.csv --shared --list countries --adapter csv
+  npx probity reference-data import sdn-csv.zip --shared --list sdn --adapter ofac-sdn-csv
+  npx probity reference-data import sdn.csv --shared --list sdn-names --adapter ofac-sdn-csv \\
+    --options '{"absent_files": ["alt", "add", "sdn_comments"]}'
   npx probity reference-data import sdn.xml --shared --list sdn --adapter ofac-sdn-xml --type sanctioned-party --title 'OFAC SDN'
   npx probity reference-data import grey.csv --shared --list fatf-lists --adapter csv --activate --now 'Binding tonight'`,
   options: {
@@ -211,6 +215,7 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
   const definition = definitionOf(type)
   const outputs = readSource({ script: builtScript }, source.read(), {
     adapter_key: order.adapter.key,
+    file_name: path.basename(order.file),
     options: optionsFor(order.adapter.key, order.options, definition),
     type: definition,
     strict: true,
@@ -232,7 +237,10 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
         },
       },
       lists.write,
-      (tx, totals, tree) => publish(tx, { order, list, type, totals, tree, source }),
+      (tx, totals, tree) => {
+        tellSource(terminal, totals)
+        return publish(tx, { order, list, type, totals, tree, source })
+      },
     )
     tell(terminal, order, version, put)
     if (version !== 'unchanged' && isIndexed(version)) {
@@ -291,17 +299,12 @@ async function publish(tx: Tx, { order, list, type, totals, tree, source }: Publ
     dropped_members: [],
     hashed_members: [],
     counts: countsOf(totals),
+    files: totals.files,
   }
   const version = await publishStaged(tx, {
     dataset,
     type,
-    content: {
-      content_hash: totals.root as string,
-      entry_count: totals.accepted,
-      data_bytes: totals.data_bytes,
-      filled: totals.filled,
-      tree,
-    },
+    content: { ...stagedContentOf(totals), tree },
     origin: 'import',
     provenance,
     label: order.label,
@@ -341,15 +344,24 @@ async function register(tx: Tx, { list_key, registers }: Order, type: TypeRow): 
   return list as DatasetRow
 }
 
+/** Which files were read and how, and what is doubtful about them; also when a guard stops the import afterwards. */
+function tellSource(terminal: Terminal, { files, warnings }: ImportTotals): void {
+  for (const { file, state, encoding } of files) {
+    terminal.note(`${file ?? 'The file'}: ${state}${encoding === undefined ? '' : ` as ${encoding}`}`)
+  }
+  for (const { message } of warnings) terminal.note(`Warning: ${message}`)
+}
+
 function tell(terminal: Terminal, order: Order, version: VersionRow | 'unchanged', put: PutInForce | null): void {
   if (version === 'unchanged') {
     terminal.out(`${order.list_key} is unchanged; no version was made.`)
     return
   }
-  const { added, removed, changed } = version.difference
+  const { added, removed, changed, restated } = version.difference
+  const form = restated ? `, ${restated} the same in the form of the type's new version` : ''
   terminal.out(
     `Version ${version.version} of ${order.list_key}: ${version.entry_count} entries; against the version before ` +
-      `${added} added, ${removed} removed, ${changed} changed. Content hash ${version.content_hash}.`,
+      `${added} added, ${removed} removed, ${changed} changed${form}. Content hash ${version.content_hash}.`,
   )
   terminal.out(
     put

@@ -57,7 +57,15 @@ export {
   updateDataset,
 } from './datasets/queries.ts'
 export { countAll } from './differences/actions.ts'
-export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
+export {
+  countsOf,
+  definitionOf,
+  importRows,
+  misfitOf,
+  optionsFor,
+  readSource,
+  stagedContentOf,
+} from './imports/actions.ts'
 export {
   keepReceipt,
   keepReceiptOfNow,

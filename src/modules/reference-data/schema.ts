@@ -56,7 +56,16 @@ export const EntryValue = Type.Unsafe<Record<string, unknown>>({
 export const FreeJson = (description: string) => Type.Unsafe<unknown>({ description })
 
 export const Difference = closed(
-  { added: Count, removed: Count, changed: Count },
+  {
+    added: Count,
+    removed: Count,
+    changed: Count,
+    restated: Type.Optional(
+      integer(0, Number.MAX_SAFE_INTEGER, {
+        description: 'The same entries, stored in the canonical form of a newer version of the type.',
+      }),
+    ),
+  },
   { title: 'DifferenceCounts', description: 'Against the version before it.' },
 )
 
@@ -91,7 +100,15 @@ export const Reject = closed(
 )
 
 export const Warning = closed(
-  { code: text(100), message: text(2000), at: Type.Optional(Located) },
+  {
+    code: text(100),
+    message: text(2000),
+    at: Type.Optional(Located),
+    count: Type.Optional(Count),
+    closes_guard: Type.Optional(
+      Type.Literal(true, { description: 'The source looks incomplete: a guard closes unless it is overridden.' }),
+    ),
+  },
   { title: 'ImportWarning' },
 )
 

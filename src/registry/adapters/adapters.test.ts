@@ -53,11 +53,12 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
   if (!adapter) throw new Error(key)
 
   test('reads its sample, whole and cut to bits, into entries of its type', async () => {
-    const whole = await readAll(key, sourceOf(sampleOf(key), 100_000))
+    const { options } = adapter.sample
+    const whole = await readAll(key, sourceOf(sampleOf(key), 100_000), options)
     expect(whole.rejects).toEqual([])
     expect(whole.warnings).toEqual([])
     expect(whole.entries.length).toBeGreaterThan(0)
-    expect((await readAll(key, sourceOf(sampleOf(key), 1))).read).toEqual(whole.read)
+    expect((await readAll(key, sourceOf(sampleOf(key), 1), options)).read).toEqual(whole.read)
     if (adapter.target_type === null) return
     const type = entryTypes.get(adapter.target_type)
     if (!type) throw new Error(`no type ${adapter.target_type}`)
@@ -67,6 +68,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
 
   test('has closed options, all of them optional', () => {
     expect(faultsOf('body', adapter.options, {})).toEqual([])
+    expect(faultsOf('body', adapter.options, adapter.sample.options ?? {})).toEqual([])
     expect(faultsOf('body', adapter.options, { no_such_option: 1 })).not.toEqual([])
   })
 
@@ -86,7 +88,7 @@ describe.each(all.map((adapter) => adapter.key))('%s', (key) => {
 
   test('closes the source when its consumer stops or it fails', async () => {
     const source = new Endless(sampleOf(key), sampleOf(key))
-    const reading = adapter.read(source, { max_expanded_bytes: 100_000 })
+    const reading = adapter.read(source, { ...adapter.sample.options, max_expanded_bytes: 100_000 })
     await reading.next().catch(() => {})
     await reading.return()
     await expect.poll(() => source.closed).toBe(true)

@@ -1,10 +1,9 @@
 /** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
-import { readText } from '../formats/decode.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { type ColumnMapping, type MapRecord, mapColumns } from './mapping.ts'
 import { Pending } from './pending.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
 
 const Options = closed({
@@ -20,7 +19,7 @@ const Options = closed({
   edition: Type.Optional(text(50, { description: 'Year or issue; goes into every entry.' })),
   delimiter: Type.Optional(oneOf([',', ';', '\t', '|'], { default: ',' })),
   decimal_separator: Type.Optional(oneOf(['.', ','], { default: '.' })),
-  ...encodingOption('utf-8'),
+  ...detectedEncodingOption,
   ...textOptions,
 })
 type Options = Static<typeof Options>
@@ -33,7 +32,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
     map = mapColumns(header, columnsOf(options), {})
   }
   const table = { header: true, delimiter: options.delimiter } as const
-  for await (const rows of readTable(readText(source, options), table, out, begin)) {
+  for await (const rows of readTable(readDetected(source, options, out), table, out, begin)) {
     for (const { fields, at } of rows) {
       const mapped = (map as MapRecord)(fields, at)
       if (Array.isArray(mapped)) out.reject(...mapped)

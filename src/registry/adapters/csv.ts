@@ -1,26 +1,10 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
-import { closed, integer, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
-import { encodings, MAX_EXPANDED_BYTES, readText } from '../formats/decode.ts'
 import { ColumnMapping, type MapRecord, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
 import { Pending } from './pending.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
-
-/** Options of every adapter that reads text. */
-export const textOptions = {
-  max_expanded_bytes: Type.Optional(
-    integer(1, 16 * 1024 ** 3, {
-      default: MAX_EXPANDED_BYTES,
-      description: 'Most bytes the source may have, unpacked.',
-    }),
-  ),
-}
-
-export const encodingOption = (by_default: (typeof encodings)[number]) => ({
-  encoding: Type.Optional(
-    oneOf(encodings, { default: by_default, description: 'A byte order mark in the source outweighs this.' }),
-  ),
-})
 
 const Char = (options: Record<string, unknown>) => Type.String({ pattern: '^[^\\r\\n\\u0000]$', ...options })
 
@@ -34,7 +18,7 @@ const optionsOf = (delimiter: string) =>
         description: 'One character, doubled inside a quoted value; null when the source has no quoting.',
       }),
     ),
-    ...encodingOption('utf-8'),
+    ...detectedEncodingOption,
     header: Type.Optional(
       Type.Boolean({ default: true, description: 'The first record names the columns; otherwise they are 1, 2, 3 …' }),
     ),
@@ -55,7 +39,7 @@ async function* read(source: Source, options: Options, delimiter: string): Async
   const out = new Pending()
   let map: MapRecord | undefined
   const rows = readTable(
-    readText(source, options),
+    readDetected(source, options, out),
     {
       delimiter: options.delimiter ?? delimiter,
       quote: options.quote,

@@ -32,6 +32,7 @@ export const currency: EntryType = entryType({
     '/entities': 'Used by',
     '/withdrawals': 'Withdrawn',
   },
+  sets: ['/entities', '/withdrawals'],
   examples: [
     { code: 'ALL', numeric: '008', name: 'Lek', minor_unit: 2, active: true, entities: ['ALBANIA'], withdrawals: [] },
   ],

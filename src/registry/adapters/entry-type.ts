@@ -8,15 +8,28 @@ type Written = Omit<EntryType, 'type_version' | 'list_rules' | 'fields' | 'schem
   readonly schema: object
   /** What people call the members, by pointer. */
   readonly titles: Readonly<Record<string, string>>
+  /** Arrays whose order means nothing, by pointer. */
+  readonly sets?: readonly string[]
+  /** Texts whose line breaks and runs of blanks mean nothing, by pointer. */
+  readonly collapsed?: readonly string[]
 }
 
-export function entryType({ titles, schema, ...rest }: Written): EntryType {
+export function entryType({ titles, sets = [], collapsed = [], schema, ...rest }: Written): EntryType {
   return {
     ...rest,
     type_version: 1,
     schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema },
     list_rules: {},
-    fields: Object.fromEntries(Object.entries(titles).map(([pointer, title]) => [pointer, { title }])),
+    fields: Object.fromEntries(
+      Object.entries(titles).map(([pointer, title]) => [
+        pointer,
+        {
+          title,
+          ...(sets.includes(pointer) && { set: true as const }),
+          ...(collapsed.includes(pointer) && { whitespace: 'collapse' as const }),
+        },
+      ]),
+    ),
   }
 }
 

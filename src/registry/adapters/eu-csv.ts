@@ -5,16 +5,15 @@
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
-import { readText } from '../formats/decode.ts'
 import { reject } from '../formats/fault.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import { Gathering } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
-const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+const Options = closed({ ...detectedEncodingOption, ...textOptions })
 
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
@@ -27,7 +26,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
       isOld ? ['Entity_logical_id', 'Subject_type'] : ['Entity_LogicalId', 'NameAlias_WholeName'],
     )
   }
-  const text = unwrapLines(readText(source, options), () =>
+  const text = unwrapLines(readDetected(source, options, out), () =>
     out.warn('lines_wrapped', 'Every line of the file is one quoted cell: it was re-saved by another program.'),
   )
   for await (const rows of readTable(text, { delimiter: ';', header: true }, out, begin)) {
@@ -146,7 +145,7 @@ function kindOf(type: string | undefined) {
 
 export const euCsv: Adapter = {
   key: 'eu-consolidated-csv',
-  version: 1,
+  version: 2,
   title: 'EU consolidated financial sanctions list (CSV)',
   description:
     'The list of the European Commission in CSV: the layout of 2018 and version 1.1; rows are joined by entity.',

@@ -3,12 +3,12 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { attributeOf, childOf, childrenOf, readXml, type XmlElement } from '../formats/xml.ts'
-import { textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import { known } from './eu-csv.ts'
 import { addParty } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
+import { noteEncoding, textOptions } from './source-text.ts'
 
 const Options = closed(textOptions)
 
@@ -16,7 +16,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   const out = new Pending()
   const path = 'export/sanctionEntity'
   let row = 0
-  for await (const records of readXml(source, [path], options)) {
+  for await (const records of readXml(source, [path], { ...options, onEncoding: noteEncoding(out) })) {
     for (const { element, line } of records) {
       const at = { row: ++row, line, path }
       const draft = readParty(element)
@@ -102,7 +102,7 @@ function kindOf(code: string | undefined) {
 
 export const euXml: Adapter = {
   key: 'eu-consolidated-xml',
-  version: 1,
+  version: 2,
   title: 'EU consolidated financial sanctions list (XML)',
   description: 'The list of the European Commission in XML, version 1.1.',
   publisher: 'European Commission',

@@ -4,13 +4,13 @@
  */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
-import { MAX_EXPANDED_BYTES, peek, readText, unwrap } from '../formats/decode.ts'
+import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { MAX_RECORD_CHARS, refuseSource, reject } from '../formats/fault.ts'
 import { parseRecord, RecordFault } from '../formats/json-record.ts'
-import { textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import type { JurisdictionListing } from './jurisdiction-list.ts'
 import { Pending } from './pending.ts'
+import { readDetected, readPrescribed, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
 const Options = closed(textOptions)
@@ -30,7 +30,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
 
 async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  const data = (await parseDocument(source))['data']
+  const data = (await parseDocument(source, out))['data']
   let row = 0
   for (const name of ['call_for_action', 'increased_monitoring'] as const) {
     const records = isObject(data) ? data[name] : undefined
@@ -54,9 +54,9 @@ async function* readDocument(source: Source): AsyncGenerator<Batch, void, undefi
 }
 
 /** The lists are short; a document that is not is another one. */
-async function parseDocument(source: Source): Promise<Record<string, unknown>> {
+async function parseDocument(source: Source, out: Pending): Promise<Record<string, unknown>> {
   let text = ''
-  for await (const piece of readText(source)) {
+  for await (const piece of readPrescribed(source, {}, out)) {
     text += piece
     if (text.length > MAX_RECORD_CHARS) refuseSource('source_too_large', 'The document is too large to be these lists.')
   }
@@ -75,7 +75,7 @@ async function* readRows(source: Source): AsyncGenerator<Batch, void, undefined>
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, ['country', 'list'])
   }
-  for await (const rows of readTable(readText(source), { header: true }, out, begin)) {
+  for await (const rows of readTable(readDetected(source, {}, out), { header: true }, out, begin)) {
     for (const { fields, at } of rows) {
       const field = (name: string) => columns?.get(fields, name)
       const more = { name: field('name'), measure: field('measure'), since: field('listed_on') }

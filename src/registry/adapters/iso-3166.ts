@@ -4,14 +4,13 @@
  */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
-import { readText } from '../formats/decode.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
 import type { Country } from './country.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { Pending } from './pending.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable, type TableRow } from './table.ts'
 
-const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+const Options = closed({ ...detectedEncodingOption, ...textOptions })
 
 /** For each member, the columns it is found under. */
 const found = {
@@ -35,7 +34,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
     }
     columns = new Columns(header, [])
   }
-  for await (const rows of readTable(readText(source, options), { header: true }, out, begin)) {
+  for await (const rows of readTable(readDetected(source, options, out), { header: true }, out, begin)) {
     for (const row of rows) {
       readCountry(row, columns as Columns, out)
       if (out.full) yield out.take()

@@ -4,16 +4,16 @@
  */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
-import { MAX_EXPANDED_BYTES, peek, readText, unwrap } from '../formats/decode.ts'
+import { MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { refuseSource } from '../formats/fault.ts'
 import { readXml, textOf } from '../formats/xml.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import type { Currency } from './currency.ts'
 import { Pending } from './pending.ts'
 import { squeeze } from './sanctioned-party.ts'
+import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
-const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+const Options = closed({ ...detectedEncodingOption, ...textOptions })
 type Options = Static<typeof Options>
 
 interface Row {
@@ -32,7 +32,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   try {
     const isXml = /^[\s\ufeff]*</.test(opened.head.toString('utf8'))
     const currencies = new Map<string, { currency: Currency; at: SourceLocation }>()
-    for await (const row of isXml ? xmlRows(opened.bytes) : csvRows(opened.bytes, options, out)) {
+    for await (const row of isXml ? xmlRows(opened.bytes, out) : csvRows(opened.bytes, options, out)) {
       gather(row, currencies, out)
     }
     for (const { currency, at } of currencies.values()) {
@@ -50,7 +50,7 @@ async function* csvRows(source: Source, options: Options, out: Pending): AsyncGe
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, ['Entity', 'Currency', 'AlphabeticCode'])
   }
-  for await (const rows of readTable(readText(source, options), { header: true }, out, begin)) {
+  for await (const rows of readTable(readDetected(source, options, out), { header: true }, out, begin)) {
     for (const { fields, at } of rows) {
       const field = (name: string) => columns?.get(fields, name)
       yield {
@@ -66,9 +66,11 @@ async function* csvRows(source: Source, options: Options, out: Pending): AsyncGe
   }
 }
 
-async function* xmlRows(source: Source): AsyncGenerator<Row, void, undefined> {
+async function* xmlRows(source: Source, out: Pending): AsyncGenerator<Row, void, undefined> {
   let row = 0
-  for await (const records of readXml(source, ['ISO_4217/CcyTbl/CcyNtry', 'ISO_4217/HstrcCcyTbl/HstrcCcyNtry'])) {
+  for await (const records of readXml(source, ['ISO_4217/CcyTbl/CcyNtry', 'ISO_4217/HstrcCcyTbl/HstrcCcyNtry'], {
+    onEncoding: noteEncoding(out),
+  })) {
     for (const { path, element, line } of records) {
       yield {
         entity: textOf(element, 'CtryNm'),

@@ -1,14 +1,13 @@
 /** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
 import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Reject, Source, SourceLocation } from '../adapter.ts'
-import { readText } from '../formats/decode.ts'
 import { reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { MemberMapping, mapMembers, mappingOptions } from './mapping.ts'
 import { Pending } from './pending.ts'
+import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
 const Name = (description: string) => text(100, { pattern: '^(?!__proto__$)[^\\u0000]*$', description })
 
@@ -61,7 +60,7 @@ async function* readDocument(
   const entryOf = toEntry(options)
   const { pointer = '', key_member } = options
   let row = 0
-  for await (const items of readJsonItems(readText(source, options), pointer)) {
+  for await (const items of readJsonItems(readPrescribed(source, options, out), pointer)) {
     for (const { name, line, text: found, value } of items) {
       const at = { row: ++row, line, path: `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}` }
       const mapped = entryOf(typeof name === 'string' ? named(value, name, key_member) : value, found, at)
@@ -91,7 +90,7 @@ async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch
   const out = new Pending()
   const entryOf = toEntry(options)
   let row = 0
-  for await (const lines of readNdjson(readText(source, options))) {
+  for await (const lines of readNdjson(readPrescribed(source, options, out))) {
     for (const { line, text: found, value } of lines) {
       const at = { row: ++row, line }
       const mapped = entryOf(value, found, at)

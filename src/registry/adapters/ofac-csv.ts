@@ -1,27 +1,60 @@
 /**
  * OFAC's text files, the SDN list and the consolidated list: parties, and in files of their own their aliases, addresses and the
- * remarks that did not fit. They come as one zip, or the parties' file alone. No header, `-0-` for nothing, 0x1A at the end.
+ * remarks that did not fit. They come as one zip, or the parties' file alone where the others are said to be absent. No header,
+ * `-0-` for nothing, 0x1A at the end.
  */
-import { closed, oneOf, type Static, Type } from '../../kernel/schema.ts'
-import type { Adapter, Batch, Source } from '../adapter.ts'
-import { type Archive, type Member, openArchive } from '../formats/archive.ts'
-import { decode, type Encoding, isZip, MAX_EXPANDED_BYTES, peek, readText } from '../formats/decode.ts'
+import { closed, listOf, oneOf, type Static, Type } from '../../kernel/schema.ts'
+import type { Adapter, Batch, Source, SourceLocation } from '../adapter.ts'
+import { type Member, openArchive } from '../formats/archive.ts'
+import { baseName, type ExpectedFile, type FileSet, findFiles, quote, refuseMissing } from '../formats/archive-set.ts'
+import { decode, type Encoding, isZip, MAX_EXPANDED_BYTES, peek } from '../formats/decode.ts'
+import { requireEndMark } from '../formats/end-mark.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import { encodingOption, textOptions } from './csv.ts'
+import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { readRemarks } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
 import { Pending } from './pending.ts'
 import { PartyDraft } from './sanctioned-party.ts'
+import { detectedEncodingOption, noteEncoding, readDetected, textOptions } from './source-text.ts'
 import { readTable, type TableRow } from './table.ts'
 
-const Options = closed({
-  delimiter: Type.Optional(
-    oneOf([',', '|', '@'], { default: ',', description: '"|" for .pip and "@" for .del files.' }),
-  ),
-  ...encodingOption('windows-1252'),
-  ...textOptions,
-})
-type Options = Static<typeof Options>
+type Role = 'parties' | 'aliases' | 'addresses' | 'comments'
+
+/** The four files of a publication, by the list they belong to. */
+const stems: Readonly<Record<OfacList, Readonly<Record<Role, string>>>> = {
+  'ofac-sdn': { parties: 'sdn', aliases: 'alt', addresses: 'add', comments: 'sdn_comments' },
+  'ofac-consolidated': {
+    parties: 'cons_prim',
+    aliases: 'cons_alt',
+    addresses: 'cons_add',
+    comments: 'cons_comments',
+  },
+}
+const extensions = { ',': 'csv', '|': 'pip', '@': 'del' } as const
+
+const optionsOf = (list: OfacList) => {
+  const { parties, ...beside } = stems[list]
+  return closed({
+    delimiter: Type.Optional(
+      oneOf([',', '|', '@'], { default: ',', description: '"|" for .pip and "@" for .del files.' }),
+    ),
+    absent_files: Type.Optional(
+      listOf(oneOf(Object.values(beside)), 3, {
+        uniqueItems: true,
+        description: 'Files of the set that are deliberately absent. What they hold is then missing in every entry.',
+      }),
+    ),
+    files_without_end_mark: Type.Optional(
+      listOf(oneOf([parties, ...Object.values(beside)]), 4, {
+        uniqueItems: true,
+        description: 'Files that are complete although OFAC’s end mark (0x1A) is missing, as in some copies.',
+      }),
+    ),
+    ...detectedEncodingOption,
+    ...textOptions,
+  })
+}
+type Options = Static<ReturnType<typeof optionsOf>>
 
 const partyColumns = [
   'ent_num',
@@ -41,88 +74,170 @@ const aliasColumns = ['ent_num', 'alt_num', 'alt_type', 'alt_name', 'alt_remarks
 const addressColumns = ['ent_num', 'add_num', 'address', 'city', 'country', 'add_remarks']
 const commentColumns = ['ent_num', 'remarks']
 
-/** Rows of the files beside the parties' one, by party. */
-type Beside = ReadonlyMap<string, readonly (readonly string[])[]>
-interface Set4 {
-  readonly aliases: Beside
-  readonly addresses: Beside
-  readonly comments: Beside
+/** Rows of a file beside the parties' one that belong to one party. */
+interface Group {
+  readonly rows: (readonly string[])[]
+  readonly first: SourceLocation
+  is_taken: boolean
 }
-const alone: Set4 = { aliases: new Map(), addresses: new Map(), comments: new Map() }
+class Beside {
+  readonly groups = new Map<string, Group>()
+  readonly file: string
+
+  constructor(file: string) {
+    this.file = file
+  }
+
+  take(party: string): readonly (readonly string[])[] {
+    const group = this.groups.get(party)
+    if (group) group.is_taken = true
+    return group?.rows ?? []
+  }
+}
+type BesideFiles = Partial<Record<Exclude<Role, 'parties'>, Beside>>
 
 /** Far above the real files (50,000 rows together), far below what memory holds. */
 const MAX_ROWS_BESIDE = 1_000_000
 
-type ListSource = 'ofac-sdn' | 'ofac-consolidated'
+interface Reading {
+  readonly list: OfacList
+  readonly options: Options
+  readonly out: Pending
+}
 
-async function* read(source: Source, options: Options, list: ListSource): AsyncGenerator<Batch, void, undefined> {
+async function* read(
+  source: Source,
+  options: Options,
+  list: OfacList,
+  file_name?: string | null,
+): AsyncGenerator<Batch, void, undefined> {
+  const reading = { list, options, out: new Pending() }
   const { head, bytes, close } = await peek(source)
   try {
-    if (isZip(head)) yield* readSet(bytes, options, list)
-    else yield* readParties(readText(bytes, withDefault(options)), alone, options, list)
+    if (isZip(head)) yield* readSet(bytes, reading)
+    else {
+      expectFileName(file_name, list)
+      yield* readAlone(bytes, reading)
+    }
   } finally {
     await close()
   }
 }
 
-const withDefault = (options: Options): Options & { encoding: Encoding } => ({
-  ...options,
-  encoding: options.encoding ?? 'windows-1252',
-})
+const fileSet = ({ list, options }: Reading): FileSet => {
+  const holds: Readonly<Record<Role, string>> = {
+    parties: 'the parties',
+    aliases: 'aliases',
+    addresses: 'addresses',
+    comments: 'the ends of long remarks',
+  }
+  return {
+    files: Object.entries(stems[list]).map(([role, stem]): ExpectedFile => ({ stem, holds: holds[role as Role] })),
+    extension: extensions[options.delimiter ?? ','],
+    absent: options.absent_files ?? [],
+    option: 'absent_files',
+  }
+}
 
-async function* readSet(bytes: Source, options: Options, list: ListSource): AsyncGenerator<Batch, void, undefined> {
+/** The parties' file alone, where somebody said that the others are absent. */
+async function* readAlone(bytes: Source, reading: Reading): AsyncGenerator<Batch, void, undefined> {
+  const set = fileSet(reading)
+  const { parties } = stems[reading.list]
+  const missing = set.files.filter(({ stem }) => stem !== parties && !set.absent.includes(stem))
+  if (missing.length > 0) refuseMissing(missing, set, null)
+  for (const stem of set.absent) reading.out.file({ file: `${stem}.${set.extension}`, state: 'absent' })
+  yield* readParties(marked(readDetected(bytes, reading.options, reading.out), parties, reading), {}, reading)
+}
+
+async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, void, undefined> {
+  const { list, options, out } = reading
   const archive = await openArchive(bytes, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
   try {
-    const out = new Pending()
-    const parties = memberOf(archive, /^(sdn|cons_prim)\.(csv|pip|del)$/i)
-    if (!parties) refuseSource('archive_members', 'The archive holds neither sdn.csv nor cons_prim.csv.')
-    const beside = async (pattern: RegExp, columns: readonly string[]): Promise<Beside> => {
-      const member = memberOf(archive, pattern)
-      return member ? groupByParty(member, columns, options, out) : new Map()
+    const { parties, aliases, addresses, comments } = stems[list]
+    const set = fileSet(reading)
+    const names = archive.members.map(({ name }) => baseName(name))
+    // The other list alone is told as what it is, not by what it lacks.
+    if (!names.some((name) => name.toLowerCase() === `${parties}.${set.extension}`)) {
+      for (const name of names) expectFileName(name, list)
     }
-    const set = {
-      aliases: await beside(/^(cons_)?alt\.(csv|pip|del)$/i, aliasColumns),
-      addresses: await beside(/^(cons_)?add\.(csv|pip|del)$/i, addressColumns),
-      comments: await beside(/^(sdn|cons)_comments\.(csv|pip|del)$/i, commentColumns),
+    const { members, others, unread } = findFiles(archive, set)
+    for (const file of others) out.file(file)
+    if (unread.length > 0) {
+      const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quote(unread)}.`
+      out.warn('files_unread', message, { row: 0, file: unread[0] as string })
+    }
+    const textOf = (member: Member, stem: string) => {
+      const encoding: Encoding | 'detect' = options.encoding ?? 'detect'
+      return marked(decode(member.read(), encoding, noteEncoding(out, member.name)), stem, reading, member.name)
+    }
+    const beside: BesideFiles = {}
+    for (const [role, stem, columns] of [
+      ['aliases', aliases, aliasColumns],
+      ['addresses', addresses, addressColumns],
+      ['comments', comments, commentColumns],
+    ] as const) {
+      const member = members.get(stem)
+      if (member) beside[role] = await groupByParty(textOf(member, stem), member.name, columns, reading)
     }
     yield* out.rest()
-    yield* readParties(decode(parties.read(), withDefault(options).encoding), set, options, list, parties.name)
+    const main = members.get(parties) as Member
+    yield* readParties(textOf(main, parties), beside, reading, main.name)
   } finally {
     await archive.close()
   }
 }
 
-const memberOf = (archive: Archive, pattern: RegExp): Member | undefined =>
-  archive.members.find(({ name }) => pattern.test(name.slice(name.lastIndexOf('/') + 1)))
+function marked(
+  text: AsyncGenerator<string>,
+  stem: string,
+  { options }: Reading,
+  file?: string,
+): AsyncGenerator<string> {
+  if (options.files_without_end_mark?.includes(stem)) return text
+  const advice = `, or say {"files_without_end_mark": ["${stem}"]} if it is complete`
+  return requireEndMark(text, { file, advice })
+}
 
-const tableOptions = (options: Options, header: readonly string[], file: string | undefined) => ({
+const tableOptions = ({ options }: Reading, header: readonly string[], file: string | undefined) => ({
   delimiter: options.delimiter ?? ',',
   header,
   file,
 })
 
 async function groupByParty(
-  member: Member,
+  text: AsyncIterable<string>,
+  file: string,
   columns: readonly string[],
-  options: Options,
-  out: Pending,
+  reading: Reading,
 ): Promise<Beside> {
-  const groups = new Map<string, (readonly string[])[]>()
+  const beside = new Beside(file)
   let rows = 0
-  const text = decode(member.read(), withDefault(options).encoding)
-  for await (const group of readTable(text, tableOptions(options, columns, member.name), out)) {
+  for await (const group of readTable(text, tableOptions(reading, columns, file), reading.out)) {
     rows += group.length
     if (rows > MAX_ROWS_BESIDE) {
-      refuseSource('source_too_large', `"${member.name}" has more than ${MAX_ROWS_BESIDE} rows.`)
+      refuseSource('source_too_large', `"${file}" has more than ${MAX_ROWS_BESIDE} rows.`)
     }
-    for (const { fields } of group) {
+    for (const { fields, at } of group) {
       const values = fields.map(given)
-      const known = groups.get(values[0] as string)
-      if (known) known.push(values)
-      else groups.set(values[0] as string, [values])
+      const known = beside.groups.get(values[0] as string)
+      if (known) known.rows.push(values)
+      else beside.groups.set(values[0] as string, { rows: [values], first: at, is_taken: false })
     }
   }
-  return groups
+  return beside
+}
+
+/** Rows whose party is not on the list: they were read for nothing, and most likely the parties' file is not whole. */
+function reportOrphans(beside: BesideFiles, parties: string, out: Pending): void {
+  for (const { file, groups } of Object.values(beside)) {
+    const orphans = [...groups].filter(([, { is_taken }]) => !is_taken)
+    const [first] = orphans
+    if (first === undefined) continue
+    const count = orphans.reduce((sum, [, { rows }]) => sum + rows.length, 0)
+    const [number, { first: at }] = first
+    const message = `"${file}" has rows (${count}) of parties (${orphans.length}) that "${parties}" does not have; the first is party ${number} in line ${at.line}.`
+    out.doubt('rows_orphaned', message, count, at)
+  }
 }
 
 /** `-0-`, with or without the space behind it, is nothing; a file cut by another tool ends in `-0`. */
@@ -133,22 +248,29 @@ function given(field: string): string {
 
 async function* readParties(
   text: AsyncIterable<string>,
-  set: Set4,
-  options: Options,
-  list: ListSource,
+  beside: BesideFiles,
+  reading: Reading,
   file?: string,
 ): AsyncGenerator<Batch, void, undefined> {
-  const out = new Pending()
-  for await (const group of readTable(text, tableOptions(options, partyColumns, file), out)) {
+  const { list, out } = reading
+  const identity = new ListIdentity(list)
+  for await (const group of readTable(text, tableOptions(reading, partyColumns, file), out)) {
     for (const row of group) {
-      readParty(row, set, list, out)
+      readParty(row, beside, identity, reading)
       if (out.full) yield out.take()
     }
   }
+  identity.expectRight(file)
+  reportOrphans(beside, file ?? 'the list', out)
   yield* out.rest()
 }
 
-function readParty({ fields, at }: TableRow, set: Set4, list: ListSource, out: Pending): void {
+function readParty(
+  { fields, at }: TableRow,
+  beside: BesideFiles,
+  identity: ListIdentity,
+  { list, out }: Reading,
+): void {
   const values = fields.map(given)
   const [
     number = '',
@@ -170,14 +292,17 @@ function readParty({ fields, at }: TableRow, set: Set4, list: ListSource, out: P
     return
   }
   const draft = new PartyDraft(list, number, kindOf(type)).name(name, 'primary').list('titles', title)
-  for (const programme of programmes.split('] [')) draft.list('programmes', programme.replace(/[[\]]/g, ''))
-  for (const [, , kind, alias] of set.aliases.get(number) ?? []) draft.name(alias, kind === 'fka' ? 'former' : 'alias')
-  for (const [, , street, city, country, note] of set.addresses.get(number) ?? []) {
+  const named = programmes.split('] [').map((programme) => programme.replace(/[[\]]/g, '').trim())
+  for (const programme of named) draft.list('programmes', programme)
+  identity.add(named)
+  for (const [, , kind, alias] of beside.aliases?.take(number) ?? [])
+    draft.name(alias, kind === 'fka' ? 'former' : 'alias')
+  for (const [, , street, city, country, note] of beside.addresses?.take(number) ?? []) {
     draft.address([street, city, country, note], { city, country })
   }
   draft.vessel({ call_sign, type: vessel_type, flag, owner, tonnage, gross_registered_tonnage: grt })
   // A comment goes on where the remarks were cut, in the middle of a word.
-  const whole = remarks + (set.comments.get(number) ?? []).map(([, more]) => more).join('')
+  const whole = remarks + (beside.comments?.take(number) ?? []).map(([, more]) => more).join('')
   readRemarks(whole, draft)
   addParty(out, draft.remark(whole), at)
 }
@@ -188,34 +313,49 @@ function kindOf(type: string | undefined) {
   return 'organisation'
 }
 
-const sample = [
-  '36,"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ',
-  '29813,"JALALI, Maysam","individual","IRAN-HR",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 22 Mar 1987; POB Qorveh, Iran; Gender Male; Passport K45469660 (Iran)."',
-  '\u001a',
-].join('\r\n')
+const sample = (list: OfacList, lines: readonly string[]): Adapter['sample'] => {
+  const { parties: _, ...beside } = stems[list]
+  return {
+    encoding: 'utf8',
+    text: [...lines, '\u001a'].join('\r\n'),
+    options: { absent_files: Object.values(beside) },
+  }
+}
 
 const shared = {
-  version: 1,
+  version: 2,
   publisher: 'US Department of the Treasury, Office of Foreign Assets Control',
   media_types: ['text/csv', 'application/zip', 'application/gzip'],
   file_extensions: ['csv', 'zip', 'pip', 'del'],
-  options: Options,
   target_type: 'sanctioned-party',
-  sample: { encoding: 'utf8', text: sample },
 } as const
+
+const about = ([parties, aliases, addresses, comments]: readonly string[]): string =>
+  `A zip with ${parties}, ${aliases}, ${addresses} and ${comments}, joined by party. All four are expected, each with OFAC's end ` +
+  `mark; ${parties} may come alone when the option absent_files names the others.`
 
 export const ofacSdnCsv: Adapter = {
   ...shared,
   key: 'ofac-sdn-csv',
   title: 'OFAC SDN list (CSV)',
-  description: 'sdn.csv alone, or a zip with sdn.csv, alt.csv, add.csv and sdn_comments.csv, joined by party.',
-  read: (source, options) => read(source, options as Options, 'ofac-sdn'),
+  description: about(['sdn.csv', 'alt.csv', 'add.csv', 'sdn_comments.csv']),
+  options: optionsOf('ofac-sdn'),
+  sample: sample('ofac-sdn', [
+    '36,"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ',
+    '29813,"JALALI, Maysam","individual","IRAN-HR",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 22 Mar 1987; POB Qorveh, Iran; Gender Male; Passport K45469660 (Iran)."',
+  ]),
+  read: (source, options, file_name) => read(source, options as Options, 'ofac-sdn', file_name),
 }
 
 export const ofacConsolidatedCsv: Adapter = {
   ...shared,
   key: 'ofac-consolidated-csv',
   title: 'OFAC consolidated list (CSV)',
-  description: 'cons_prim.csv alone, or a zip with cons_prim.csv, cons_alt.csv, cons_add.csv and cons_comments.csv.',
-  read: (source, options) => read(source, options as Options, 'ofac-consolidated'),
+  description: about(['cons_prim.csv', 'cons_alt.csv', 'cons_add.csv', 'cons_comments.csv']),
+  options: optionsOf('ofac-consolidated'),
+  sample: sample('ofac-consolidated', [
+    '9640,"DOE, Example","individual","NS-PLC",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 1972; POB Gaza."',
+    '17016,"BANK EXAMPLE OAO",-0- ,"UKRAINE-EO13662",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"SWIFT/BIC EXAMRUMM; Tax ID No. 7702000001."',
+  ]),
+  read: (source, options, file_name) => read(source, options as Options, 'ofac-consolidated', file_name),
 }

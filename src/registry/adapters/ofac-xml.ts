@@ -3,22 +3,29 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
-import { textOptions } from './csv.ts'
+import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
 import { ofacDates } from './ofac-remarks.ts'
 import { addParty } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
+import { noteEncoding, textOptions } from './source-text.ts'
 
 const Options = closed(textOptions)
 type Options = Static<typeof Options>
-type ListSource = 'ofac-sdn' | 'ofac-consolidated'
 
-async function* read(source: Source, options: Options, list: ListSource): AsyncGenerator<Batch, void, undefined> {
+async function* read(
+  source: Source,
+  options: Options,
+  list: OfacList,
+  file_name?: string | null,
+): AsyncGenerator<Batch, void, undefined> {
+  expectFileName(file_name, list)
   const out = new Pending()
+  const identity = new ListIdentity(list)
   const paths = ['sdnList/sdnEntry', 'sdnList/publshInformation']
   let row = 0
   let announced: number | undefined
-  for await (const records of readXml(source, paths, options)) {
+  for await (const records of readXml(source, paths, { ...options, onEncoding: noteEncoding(out) })) {
     for (const { path, element, line } of records) {
       if (path === 'sdnList/publshInformation') {
         announced = Number(textOf(element, 'Record_Count'))
@@ -26,18 +33,21 @@ async function* read(source: Source, options: Options, list: ListSource): AsyncG
       }
       const at = { row: ++row, line, path }
       const draft = readParty(element, list)
+      identity.add(itemsOf(element, 'programList', 'program').map(({ text }) => text))
       if (draft) addParty(out, draft, at)
       else out.reject(reject('value_missing', 'The entry has no uid.', at, null, '/source_id'))
       if (out.full) yield out.take()
     }
   }
+  identity.expectRight()
   if (announced !== undefined && announced !== row) {
-    out.warn('count_differs', `The file announces ${announced} entries, but holds ${row}.`)
+    const message = `The file announces ${announced} entries, but holds ${row}.`
+    out.doubt('count_differs', message, Math.abs(announced - row))
   }
   yield* out.rest()
 }
 
-function readParty(entry: XmlElement, list: ListSource): PartyDraft | undefined {
+function readParty(entry: XmlElement, list: OfacList): PartyDraft | undefined {
   const uid = textOf(entry, 'uid')
   if (uid === undefined) return undefined
   const draft = new PartyDraft(list, uid, kindOf(textOf(entry, 'sdnType')))
@@ -118,11 +128,11 @@ function kindOf(type: string | undefined) {
   return type === 'Vessel' ? 'vessel' : type === 'Aircraft' ? 'aircraft' : 'other'
 }
 
-const sample = `<?xml version="1.0" standalone="yes"?>
+const sample = (programme: string) => `<?xml version="1.0" standalone="yes"?>
 <sdnList xmlns="http://tempuri.org/sdnList.xsd">
   <publshInformation><Publish_Date>04/22/2020</Publish_Date><Record_Count>1</Record_Count></publshInformation>
   <sdnEntry><uid>10689</uid><firstName>Muhammad</firstName><lastName>SAEED</lastName><sdnType>Individual</sdnType>
-    <programList><program>SDGT</program></programList>
+    <programList><program>${programme}</program></programList>
     <akaList><aka><uid>1</uid><type>a.k.a.</type><category>weak</category><lastName>TATA JI</lastName></aka></akaList>
     <dateOfBirthList><dateOfBirthItem><uid>2</uid><dateOfBirth>05 Jun 1950</dateOfBirth></dateOfBirthItem></dateOfBirthList>
   </sdnEntry>
@@ -130,13 +140,12 @@ const sample = `<?xml version="1.0" standalone="yes"?>
 `
 
 const shared = {
-  version: 1,
+  version: 2,
   publisher: 'US Department of the Treasury, Office of Foreign Assets Control',
   media_types: ['application/xml', 'text/xml', 'application/zip', 'application/gzip'],
   file_extensions: ['xml', 'zip'],
   options: Options,
   target_type: 'sanctioned-party',
-  sample: { encoding: 'utf8', text: sample },
 } as const
 
 export const ofacSdnXml: Adapter = {
@@ -144,7 +153,8 @@ export const ofacSdnXml: Adapter = {
   key: 'ofac-sdn-xml',
   title: 'OFAC SDN list (XML)',
   description: 'sdn.xml, plain or zipped.',
-  read: (source, options) => read(source, options as Options, 'ofac-sdn'),
+  sample: { encoding: 'utf8', text: sample('SDGT') },
+  read: (source, options, file_name) => read(source, options as Options, 'ofac-sdn', file_name),
 }
 
 export const ofacConsolidatedXml: Adapter = {
@@ -152,5 +162,6 @@ export const ofacConsolidatedXml: Adapter = {
   key: 'ofac-consolidated-xml',
   title: 'OFAC consolidated list (XML)',
   description: 'consolidated.xml, plain or zipped.',
-  read: (source, options) => read(source, options as Options, 'ofac-consolidated'),
+  sample: { encoding: 'utf8', text: sample('NS-PLC') },
+  read: (source, options, file_name) => read(source, options as Options, 'ofac-consolidated', file_name),
 }

@@ -1,5 +1,5 @@
 /** What an adapter has read and not yet handed on. It keeps batches small; it decides nothing. */
-import type { Batch, Entry, ReadEntry, Reject, SourceLocation, Warning } from '../adapter.ts'
+import type { Batch, Entry, ReadEntry, Reject, SourceFile, SourceLocation, Warning } from '../adapter.ts'
 
 export const MAX_BATCH_ENTRIES = 500
 
@@ -7,6 +7,7 @@ export class Pending {
   private entries: ReadEntry[] = []
   private rejects: Reject[] = []
   private warnings: Warning[] = []
+  private files: SourceFile[] = []
 
   add(entry: Entry, at: SourceLocation): void {
     this.entries.push({ entry, at })
@@ -20,20 +21,31 @@ export class Pending {
     this.warnings.push(at === undefined ? { code, message } : { code, message, at })
   }
 
+  /** Rows the source should not have or should have had; a guard closes. */
+  doubt(code: string, message: string, count: number, at?: SourceLocation): void {
+    this.warnings.push({ code, message, count, closes_guard: true, ...(at && { at }) })
+  }
+
+  file(file: SourceFile): void {
+    this.files.push(file)
+  }
+
   get full(): boolean {
     return this.entries.length >= MAX_BATCH_ENTRIES || this.rejects.length >= MAX_BATCH_ENTRIES
   }
 
   take(): Batch {
-    const batch = { entries: this.entries, rejects: this.rejects, warnings: this.warnings }
+    const batch = { entries: this.entries, rejects: this.rejects, warnings: this.warnings, files: this.files }
     this.entries = []
     this.rejects = []
     this.warnings = []
+    this.files = []
     return batch
   }
 
   /** The last batch, if there is anything in it. */
   *rest(): Generator<Batch, void, undefined> {
-    if (this.entries.length + this.rejects.length + this.warnings.length > 0) yield this.take()
+    const held = [this.entries, this.rejects, this.warnings, this.files]
+    if (held.some(({ length }) => length > 0)) yield this.take()
   }
 }

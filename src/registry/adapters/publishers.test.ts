@@ -25,8 +25,16 @@ describe('OFAC in CSV', () => {
     '\x1a',
   ].join('\r\n')
 
+  const alone = { absent_files: ['alt', 'add', 'sdn_comments'] }
+
   test('one file, in Latin-1, with -0- for nothing and 0x1A at the end', async () => {
-    const { parties: found, rejects } = await read('ofac-sdn-csv', Buffer.from(parties, 'latin1'))
+    const { parties: found, rejects, files } = await read('ofac-sdn-csv', Buffer.from(parties, 'latin1'), alone)
+    expect(files).toContainEqual({
+      file: null,
+      state: 'read',
+      encoding: 'windows-1252',
+      encoding_from: 'content',
+    })
     expect(rejects).toEqual([])
     expect(found).toHaveLength(2)
     expect(found[0]).toMatchObject({
@@ -76,8 +84,8 @@ describe('OFAC in CSV', () => {
   })
 
   test('a fault in a file beside it is told with that file', async () => {
-    const bytes = await zipOf({ 'sdn.csv': parties, 'alt.csv': '7,1\r\n7,2,"aka","X",-0- \r\n' })
-    expect((await read('ofac-sdn-csv', bytes)).rejects).toMatchObject([
+    const bytes = await zipOf({ 'sdn.csv': parties, 'alt.csv': '7,1\r\n7,2,"aka","X",-0- \r\n\x1a' })
+    expect((await read('ofac-sdn-csv', bytes, { absent_files: ['add', 'sdn_comments'] })).rejects).toMatchObject([
       { code: 'column_lacking', at: { file: 'alt.csv', line: 1, column: 'alt_type' } },
     ])
     await expect(read('ofac-sdn-csv', await zipOf({ 'alt.csv': 'x' }))).rejects.toMatchObject({
@@ -86,11 +94,11 @@ describe('OFAC in CSV', () => {
   })
 
   test('a row that is none is rejected, half a row refuses the file', async () => {
-    const other = `x,"A","individual","SDGT",${nothing},-0- \r\n`
-    expect((await read('ofac-sdn-csv', other)).rejects).toMatchObject([
+    const other = `x,"A","individual","SDGT",${nothing},-0- \r\n\x1a`
+    expect((await read('ofac-sdn-csv', other, alone)).rejects).toMatchObject([
       { code: 'value_unreadable', pointer: '/source_id' },
     ])
-    await expect(read('ofac-sdn-csv', parties.slice(0, 250))).rejects.toMatchObject({ code: 'truncated' })
+    await expect(read('ofac-sdn-csv', parties.slice(0, 250), alone)).rejects.toMatchObject({ code: 'truncated' })
   })
 })
 

@@ -99,6 +99,20 @@ export const sanctionedParty: EntryType = entryType({
     '/expires_on': 'Expires on',
     '/remarks': 'Remarks',
   },
+  // Publishers write them in any order, and break the lines of remarks anywhere.
+  sets: [
+    '/names',
+    '/titles',
+    '/positions',
+    '/birth_dates',
+    '/birth_places',
+    '/nationalities',
+    '/addresses',
+    '/identifiers',
+    '/programmes',
+    '/references',
+  ],
+  collapsed: ['/remarks'],
   examples: [
     {
       source: 'un-sc',
@@ -124,10 +138,15 @@ type Source = SanctionedParty['source']
 type NameKind = SanctionedParty['names'][number]['kind']
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
+/** Of two names with the same letters the stronger kind is kept, whichever comes first. */
+const STRONGEST_FIRST: readonly NameKind[] = ['primary', 'alias', 'original-script', 'former', 'weak-alias']
+const strengthOf = ({ kind }: { kind: NameKind }): number => STRONGEST_FIRST.indexOf(kind)
+
 /** Collects what a publisher says about one party, in any order and repeatedly; equal things are kept once. */
 export class PartyDraft {
   private readonly party: Mutable<SanctionedParty>
   private readonly seen = new Set<string>()
+  private readonly remarks: string[] = []
   private hasPrimary = false
 
   constructor(source: Source, source_id: string, kind: SanctionedParty['kind']) {
@@ -149,7 +168,7 @@ export class PartyDraft {
     }
   }
 
-  /** The first primary name is the name; without one, the first name is. */
+  /** The first primary name is the name; without one, the first of the strongest kind in alphabetical order is. */
   name(
     name: string | undefined,
     kind: NameKind,
@@ -165,6 +184,9 @@ export class PartyDraft {
       if (known >= 0) names.splice(known, 1)
       names.unshift(present({ name: clean, kind, ...more }))
     } else if (known < 0) names.push(present({ name: clean, kind, ...more }))
+    else if (STRONGEST_FIRST.indexOf(kind) < strengthOf(names[known] as { kind: NameKind })) {
+      names[known] = { ...(names[known] as SanctionedParty['names'][number]), kind }
+    }
     return this
   }
 
@@ -207,20 +229,20 @@ export class PartyDraft {
     return this
   }
 
-  /** Remarks of several records stand under each other. */
   remark(remark: string | undefined): this {
     const clean = remark?.trim() ?? ''
-    if (clean !== '' && this.isNew('remark', clean)) {
-      this.party.remarks = this.party.remarks === undefined ? clean : `${this.party.remarks}\n${clean}`
-    }
+    if (clean !== '' && this.isNew('remark', clean)) this.remarks.push(clean)
     return this
   }
 
-  /** The first that is given stays. */
+  /** Records of one party may differ: it is listed since the first day, updated on the last, and listed until the last. */
   set(values: { [K in 'gender' | 'listed_on' | 'updated_on' | 'expires_on']?: string | undefined }): this {
-    for (const [field, value] of Object.entries(values) as ['gender', string | undefined][]) {
+    for (const [field, value] of Object.entries(values) as [keyof typeof values, string | undefined][]) {
       const clean = squeeze(value)
-      if (clean !== '') this.party[field] ??= clean
+      if (clean === '') continue
+      const known = this.party[field]
+      const isLater = field === 'updated_on' || field === 'expires_on'
+      if (known === undefined || (isLater ? clean > known : clean < known)) this.party[field] = clean
     }
     return this
   }
@@ -233,9 +255,11 @@ export class PartyDraft {
 
   /** undefined when no name was given: such a party cannot be screened. */
   done(): SanctionedParty | undefined {
-    const [first] = this.party.names
+    const [first] = [...this.party.names].sort((a, b) => strengthOf(a) - strengthOf(b) || (a.name < b.name ? -1 : 1))
     if (first === undefined) return undefined
     if (!this.hasPrimary) this.party.name = first.name
+    // Several records come in any order.
+    if (this.remarks.length > 0) this.party.remarks = this.remarks.sort().join('\n')
     return this.party
   }
 

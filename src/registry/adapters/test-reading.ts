@@ -1,5 +1,5 @@
 /** For tests: everything an adapter says about a source. */
-import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, Warning } from '../adapter.ts'
+import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, SourceFile, Warning } from '../adapter.ts'
 import { adapters } from './index.ts'
 
 export interface Reading {
@@ -7,6 +7,7 @@ export interface Reading {
   readonly read: ReadEntry[]
   readonly rejects: Reject[]
   readonly warnings: Warning[]
+  readonly files: SourceFile[]
   readonly batches: Batch[]
 }
 
@@ -16,14 +17,20 @@ export function adapterOf(key: string): Adapter {
   return found
 }
 
-export async function readAll(key: string, source: Source, options: Record<string, unknown> = {}): Promise<Reading> {
-  const reading: Reading = { entries: [], read: [], rejects: [], warnings: [], batches: [] }
-  for await (const batch of adapterOf(key).read(source, options)) {
+export async function readAll(
+  key: string,
+  source: Source,
+  options: Record<string, unknown> = {},
+  file_name: string | null = null,
+): Promise<Reading> {
+  const reading: Reading = { entries: [], read: [], rejects: [], warnings: [], files: [], batches: [] }
+  for await (const batch of adapterOf(key).read(source, options, file_name)) {
     reading.batches.push(batch)
     reading.read.push(...batch.entries)
     reading.entries.push(...batch.entries.map(({ entry }) => entry))
     reading.rejects.push(...batch.rejects)
     reading.warnings.push(...batch.warnings)
+    reading.files.push(...batch.files)
   }
   return reading
 }

@@ -4,16 +4,15 @@
  */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
-import { readText } from '../formats/decode.ts'
 import { reject } from '../formats/fault.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import { Gathering } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
-const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+const Options = closed({ ...detectedEncodingOption, ...textOptions })
 
 const NEEDED = ['Name 6', 'Name 1', 'DOB', 'Group Type', 'Alias Type', 'Regime', 'Group ID']
 
@@ -25,7 +24,7 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, NEEDED)
   }
-  for await (const rows of readTable(readText(source, options), { header: true, isPreamble }, out, begin)) {
+  for await (const rows of readTable(readDetected(source, options, out), { header: true, isPreamble }, out, begin)) {
     for (const { fields, at } of rows) {
       const field: Field = (...names) => columns?.get(fields, ...names)
       const id = field('Group ID')
@@ -105,7 +104,7 @@ function birth(given: string | undefined): SanctionedParty['birth_dates'][number
 
 export const ukHmtCsv: Adapter = {
   key: 'uk-hmt-csv',
-  version: 1,
+  version: 2,
   title: 'UK HM Treasury consolidated list (CSV)',
   description: 'ConList.csv in the layouts of 2018 and 2022; all rows of one Group ID become one party.',
   publisher: 'HM Treasury, Office of Financial Sanctions Implementation',

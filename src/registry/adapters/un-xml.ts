@@ -3,11 +3,11 @@ import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
-import { textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import { addParty } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
+import { noteEncoding, textOptions } from './source-text.ts'
 
 const Options = closed(textOptions)
 
@@ -17,7 +17,7 @@ const ENTITY = 'CONSOLIDATED_LIST/ENTITIES/ENTITY'
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
   let row = 0
-  for await (const records of readXml(source, [INDIVIDUAL, ENTITY], options)) {
+  for await (const records of readXml(source, [INDIVIDUAL, ENTITY], { ...options, onEncoding: noteEncoding(out) })) {
     for (const { path, element, line } of records) {
       const at = { row: ++row, line, path }
       const draft = readParty(element, path === INDIVIDUAL)
@@ -101,7 +101,7 @@ function readDocument(document: XmlElement, draft: PartyDraft): void {
 
 export const unXml: Adapter = {
   key: 'un-consolidated-xml',
-  version: 1,
+  version: 2,
   title: 'UN Security Council consolidated list (XML)',
   description: 'Individuals and entities under sanctions of the Security Council, as published in XML.',
   publisher: 'United Nations Security Council',

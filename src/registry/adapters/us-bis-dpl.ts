@@ -4,16 +4,15 @@
  */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
-import { readText } from '../formats/decode.ts'
 import { reject } from '../formats/fault.ts'
-import { encodingOption, textOptions } from './csv.ts'
 import { parseDate } from './dates.ts'
 import { Gathering } from './parties.ts'
 import { Pending } from './pending.ts'
 import { PartyDraft, squeeze } from './sanctioned-party.ts'
+import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { Columns, readTable } from './table.ts'
 
-const Options = closed({ ...encodingOption('utf-8'), ...textOptions })
+const Options = closed({ ...detectedEncodingOption, ...textOptions })
 
 const NEEDED = ['Name', 'Street_Address', 'City', 'State', 'Effective_Date', 'FR_Citation']
 
@@ -25,7 +24,12 @@ async function* read(source: Source, options: Static<typeof Options>): AsyncGene
   const begin = (header: readonly string[]) => {
     columns = new Columns(header, NEEDED)
   }
-  for await (const rows of readTable(readText(source, options), { delimiter: '\t', header: true }, out, begin)) {
+  for await (const rows of readTable(
+    readDetected(source, options, out),
+    { delimiter: '\t', header: true },
+    out,
+    begin,
+  )) {
     for (const { fields, at } of rows) {
       const field: Field = (name) => columns?.get(fields, name)
       if (field('Name') === undefined) {
@@ -65,7 +69,7 @@ function readRow(field: Field, draft: PartyDraft): void {
 
 export const usBisDpl: Adapter = {
   key: 'us-bis-dpl',
-  version: 1,
+  version: 2,
   title: 'US BIS Denied Persons List',
   description: 'dpl.txt, tab-separated. The list does not say whether a party is a person or an organisation.',
   publisher: 'US Department of Commerce, Bureau of Industry and Security',

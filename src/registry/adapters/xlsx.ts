@@ -3,9 +3,9 @@ import { closed, integer, listOf, type Static, Type, text } from '../../kernel/s
 import type { Adapter, Batch } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
-import { textOptions } from './csv.ts'
 import { ColumnMapping, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
 import { Pending } from './pending.ts'
+import { textOptions } from './source-text.ts'
 import { Table } from './table.ts'
 
 const Options = closed({

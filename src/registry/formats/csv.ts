@@ -2,6 +2,7 @@
  * Delimited text, record by record: RFC 4180 with any one-character delimiter and quote. It knows records and lines, not
  * columns: what a header means and how wide a record must be is its caller's.
  */
+import { END_MARK } from './end-mark.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
 
 export interface CsvOptions {
@@ -26,8 +27,6 @@ export interface CsvRecord {
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 const SPACE = 0x20
-/** The end-of-file mark of DOS, which some publishers still write. */
-const END_MARK = '\x1a'
 
 /** Records in groups, one group for each piece of text. Blank lines are not records. */
 export async function* readCsv(

@@ -1,12 +1,13 @@
 /**
  * From bytes to text: unwraps gzip and a zip of one file, finds the encoding, and refuses what is not in it with the byte and
- * the line. Nothing is replaced or guessed: a byte that does not fit is a fault, not a question mark.
+ * the line. Nothing is replaced: a byte that does not fit is a fault, not a question mark.
  */
 import { isUtf8 } from 'node:buffer'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Source } from '../adapter.ts'
 import { openArchive } from './archive.ts'
+import { DetectingDecoder, type PieceDecoder } from './encoding-detection.ts'
 import { onLine, refuseSource } from './fault.ts'
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'iso-8859-1', 'windows-1252'] as const
@@ -17,15 +18,25 @@ export const MAX_EXPANDED_BYTES = 2 * 1024 * 1024 * 1024
 const PIECE_BYTES = 64 * 1024
 const PROLOGUE_BYTES = 256
 
+export const encodingOrigins = ['byte-order-mark', 'declaration', 'option', 'content'] as const
+export interface FoundEncoding {
+  readonly encoding: Encoding
+  /** What said so; `option` is also an adapter's fixed encoding. */
+  readonly encoding_from: (typeof encodingOrigins)[number]
+}
+
 export interface TextOptions {
-  /** What the publisher says; a byte order mark says more. `xml` reads it from the declaration. */
-  readonly encoding?: Encoding | 'xml' | undefined
+  /** What the publisher says; a byte order mark says more. `xml` reads it from the declaration, `detect` from the bytes. */
+  readonly encoding?: Encoding | 'xml' | 'detect' | undefined
+  /** Called once, when the encoding is known. */
+  readonly onEncoding?: ((found: FoundEncoding) => void) | undefined
   readonly max_expanded_bytes?: number | undefined
 }
 
 /** The text of a source, unwrapped and decoded. */
 export async function* readText(source: Source, options: TextOptions = {}): AsyncGenerator<string, void, undefined> {
-  yield* decode(unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES), options.encoding)
+  const bytes = unwrap(source, options.max_expanded_bytes ?? MAX_EXPANDED_BYTES)
+  yield* decode(bytes, options.encoding, options.onEncoding)
 }
 
 /** The bytes of a source without gzip or zip around them, told by their first bytes. */
@@ -133,13 +144,14 @@ async function* onlyMember(packed: Source, max_expanded_bytes: number): AsyncGen
 export async function* decode(
   bytes: Source,
   encoding: TextOptions['encoding'] = 'utf-8',
+  onEncoding: (found: FoundEncoding) => void = () => {},
 ): AsyncGenerator<string, void, undefined> {
   const iterator = bytes[Symbol.asyncIterator]()
   try {
     const head = await readHead(iterator, PROLOGUE_BYTES)
     if (head.length === 0) emptySource()
     const mark = byteOrderMark(head)
-    const decoder = decoders[mark?.encoding ?? (encoding === 'xml' ? declaredEncoding(head) : encoding)]()
+    const decoder = createDecoder(head, mark?.encoding, encoding, onEncoding)
     decoder.skip(mark?.bytes ?? 0)
     for await (const chunk of resume(head.subarray(mark?.bytes ?? 0), iterator)) {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
@@ -147,10 +159,29 @@ export async function* decode(
         if (text !== '') yield text
       }
     }
-    decoder.end()
+    const rest = decoder.end()
+    if (rest !== '') yield rest
   } finally {
     await iterator.return?.()
   }
+}
+
+function createDecoder(
+  head: Buffer,
+  marked: Encoding | undefined,
+  wanted: Encoding | 'xml' | 'detect',
+  onEncoding: (found: FoundEncoding) => void,
+): PieceDecoder {
+  if (marked === undefined && wanted === 'detect') {
+    return new DetectingDecoder(
+      (encoding) => decoders[encoding](),
+      (encoding) => onEncoding({ encoding, encoding_from: 'content' }),
+    )
+  }
+  const encoding = marked ?? (wanted === 'xml' ? declaredEncoding(head) : (wanted as Encoding))
+  const encoding_from = marked ? 'byte-order-mark' : wanted === 'xml' ? 'declaration' : 'option'
+  onEncoding({ encoding, encoding_from })
+  return decoders[encoding]()
 }
 
 function byteOrderMark(head: Buffer): { encoding: Encoding; bytes: number } | undefined {
@@ -169,9 +200,18 @@ function declaredEncoding(head: Buffer): Encoding {
 }
 
 /** Decodes piece by piece and remembers where it is, for the fault it may have to describe. */
-abstract class Decoder {
+abstract class Decoder implements PieceDecoder {
   private offset_bytes = 0
   private line = 1
+
+  get position() {
+    return { offset_bytes: this.offset_bytes, line: this.line }
+  }
+
+  continueAt({ offset_bytes, line }: PieceDecoder['position']): void {
+    this.offset_bytes = offset_bytes
+    this.line = line
+  }
 
   skip(bytes: number): void {
     this.offset_bytes += bytes
@@ -181,7 +221,9 @@ abstract class Decoder {
   /** How many bytes of the source a text came from. */
   protected abstract sizeOf(text: string): number
   /** Called once after the last piece: what is still open then was cut off. */
-  end(): void {}
+  end(): string {
+    return ''
+  }
 
   /** `text` is what `bytes` bytes gave; a zero in it means that the file is not text in this encoding. */
   protected done(text: string, bytes: number): string {
@@ -214,8 +256,9 @@ class Utf8Decoder extends Decoder {
     return this.done(text, whole.length)
   }
 
-  override end(): void {
+  override end(): string {
     if (this.tail.length > 0) this.fault('', 0, 'The file ends in the middle of a character')
+    return ''
   }
 
   protected sizeOf(text: string): number {
@@ -267,8 +310,9 @@ class Utf16Decoder extends Decoder {
     return this.done(text, end)
   }
 
-  override end(): void {
+  override end(): string {
     if (this.tail.length > 0) this.fault('', 0, 'The file ends in the middle of a character')
+    return ''
   }
 
   protected sizeOf(text: string): number {
@@ -300,7 +344,7 @@ class OneByteDecoder extends Decoder {
   }
 }
 
-const decoders: Record<Encoding, () => Decoder> = {
+const decoders: Record<Encoding, () => PieceDecoder> = {
   'utf-8': () => new Utf8Decoder(),
   'utf-16le': () => new Utf16Decoder(false),
   'utf-16be': () => new Utf16Decoder(true),

@@ -4,7 +4,7 @@
  */
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
 import type { Source } from '../adapter.ts'
-import { readText } from './decode.ts'
+import { readText, type TextOptions } from './decode.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
 
 export interface XmlElement {
@@ -23,9 +23,7 @@ export interface XmlRecord {
   readonly line: number
 }
 
-export interface XmlOptions {
-  readonly max_expanded_bytes?: number | undefined
-}
+export type XmlOptions = Pick<TextOptions, 'max_expanded_bytes' | 'onEncoding'>
 
 const MAX_DEPTH = 64
 
@@ -43,7 +41,8 @@ export async function* readXml(
   options: XmlOptions = {},
 ): AsyncGenerator<XmlRecord[], void, undefined> {
   const scan = new XmlScan(new Set(paths))
-  for await (const piece of readText(source, { encoding: 'xml', max_expanded_bytes: options.max_expanded_bytes })) {
+  const { max_expanded_bytes, onEncoding } = options
+  for await (const piece of readText(source, { encoding: 'xml', max_expanded_bytes, onEncoding })) {
     const records = scan.push(piece)
     if (records.length > 0) yield records
   }

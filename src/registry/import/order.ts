@@ -1,9 +1,12 @@
 /** What an import is told and what it gives, between the process that runs it and the thread that reads the source. */
-import type { ReadEntry, Reject, Warning } from '../adapter.ts'
+import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
+import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/definition.ts'
 
 export interface ImportOrder {
   readonly adapter_key: string
+  /** What the source was called where it came from. */
+  readonly file_name?: string | null
   readonly options: Record<string, unknown>
   readonly type: TypeDefinition
   /** One bad row, no version; otherwise bad rows are left out and counted. */
@@ -33,6 +36,11 @@ export interface ImportTotals {
   readonly reject_totals: readonly RejectTotal[]
   readonly filled: Readonly<Record<string, number>>
   readonly warnings: readonly Warning[]
+  /** Warnings that say that the source is most likely incomplete. */
+  readonly doubts: readonly Warning[]
+  readonly files: readonly SourceFile[]
+  /** Values of members that hold several, by pointer. */
+  readonly members: MemberCounts
   /** Every key came after the one before it, so that nobody needs to sort the rows again. */
   readonly is_ordered: boolean
   /** The content hash, or null when rows were rejected or keys repeat. */

@@ -10,12 +10,14 @@ import {
   type Reject,
   type Source,
   SourceFault,
+  type SourceFile,
   type Warning,
 } from '../adapter.ts'
 import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
 import { MIN_TREE_ENTRIES } from '../content/stored-tree.ts'
+import { arrayMembersOf, MemberTally } from '../types/array-members.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
 import { CopyRows, copyTreeRow } from './copy-rows.ts'
@@ -25,6 +27,7 @@ import { FillCount, RejectTally } from './tallies.ts'
 const ROWS_BYTES = 256 * 1024
 const REJECTS_AT_ONCE = 500
 const MAX_WARNINGS = 200
+const MAX_FILES = 200
 const MAX_EXCERPT = 200
 
 export async function* runImport(
@@ -52,7 +55,10 @@ async function* readRows(
   const tally = new RejectTally()
   const fill = new FillCount(order.filled)
   const excerpt = createExcerpts(order.type)
+  const members = new MemberTally(arrayMembersOf(order.type))
   const warnings: Warning[] = []
+  const doubts: Warning[] = []
+  const files: SourceFile[] = []
   const shown: ReadEntry[] = []
   const staged = new CopyRows(2 * ROWS_BYTES)
   let rejects: Reject[] = []
@@ -68,9 +74,13 @@ async function* readRows(
   // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
   const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
-  for await (const batch of adapter.read(source, order.options)) {
+  for await (const batch of adapter.read(source, order.options, order.file_name)) {
     for (const reject of batch.rejects) refuse(reject)
-    for (const warning of batch.warnings) if (warnings.length < MAX_WARNINGS) warnings.push(warning)
+    for (const warning of batch.warnings) {
+      if (warning.closes_guard) doubts.push(warning)
+      else if (warnings.length < MAX_WARNINGS) warnings.push(warning)
+    }
+    for (const file of batch.files) if (files.length < MAX_FILES) files.push(file)
     for (const { entry, at } of batch.entries) {
       privacy.apply(entry)
       const prepared = type.read(entry)
@@ -84,6 +94,7 @@ async function* readRows(
       last_key = stored.key
       rules.add(stored.key, entry)
       fill.feed(entry)
+      members.feed(stored.entry)
       if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
       if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
       else unstaged_bytes += Buffer.byteLength(stored.text)
@@ -119,7 +130,10 @@ async function* readRows(
       data_bytes: staged.data_bytes + unstaged_bytes,
       reject_totals: tally.totals(),
       filled: fill.counts,
-      warnings: warnings.slice(0, MAX_WARNINGS),
+      warnings: [...doubts, ...warnings].slice(0, MAX_WARNINGS),
+      doubts,
+      files,
+      members: members.counts,
       is_ordered,
       root: tree?.root ?? null,
       nodes: tree?.nodes ?? null,

@@ -22,6 +22,7 @@ export type What =
   | 'order_changed'
   | 'unit_changed'
   | 'personal_changed'
+  | 'canonical_form_changed'
   | 'list_rule_changed'
 
 export interface TypeChange {
@@ -250,6 +251,11 @@ function compareFields(old: TypeDefinition, next: TypeDefinition, changes: TypeC
     if (before.personal !== after.personal) {
       const detail = after.personal ? 'It would be personal data.' : 'It would no longer be personal data.'
       changes.push({ pointer, what: 'personal_changed', detail })
+    }
+    // Not one of MEANING: a set may lose repeated elements, and then have too few.
+    if (before.set !== after.set || before.whitespace !== after.whitespace) {
+      const detail = 'Its canonical form differs: the next version of a list stores it in another order or spacing.'
+      changes.push({ pointer, what: 'canonical_form_changed', detail })
     }
   }
 }

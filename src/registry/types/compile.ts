@@ -6,6 +6,7 @@ import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
 import { escapeStep, isObject, parsePointer, valueAt } from '../content/pointer.ts'
 import { compileCanonical } from './canonical.ts'
+import { compileCanonicalForm } from './canonical-form.ts'
 import type { TypeDefinition } from './definition.ts'
 import { compileExplainer, compileSchema, type ErrorObject } from './engine.ts'
 import { type EntryFault, excerptOf, fault, faultsFrom, titleOf, UNSTORABLE } from './messages.ts'
@@ -21,6 +22,9 @@ export interface Keyed {
   /** Canonical text of the normalised entry. */
   readonly text: string
 }
+export interface ReadKeyed extends Keyed {
+  readonly entry: Entry
+}
 export interface Prepared extends Keyed {
   /** Of the text, hex. */
   readonly hash: string
@@ -35,8 +39,8 @@ export interface CompiledType {
   canonical(entry: Entry): string
   /** All of it in one pass: what is stored, or what is wrong. */
   prepare(entry: unknown): Prepared | EntryFault[]
-  /** The same without the hash, for whoever takes it where the text is written. */
-  read(entry: unknown): Keyed | EntryFault[]
+  /** The same with the normalised entry instead of the hash, for whoever takes that where the text is written. */
+  read(entry: unknown): ReadKeyed | EntryFault[]
 }
 
 export class KeyRefused extends Error {
@@ -58,15 +62,15 @@ export function compileType(definition: TypeDefinition): CompiledType {
     explain ??= compileExplainer(schema)
     return explain(entry) ?? first
   }
-  const normalise = compileNormaliser(schema)
+  const normalise = compileForm(definition)
   const canonical = compileCanonical(schema)
   const keyOf = compileKey(definition)
 
   /** Key and text of a normalised entry, or what is wrong with it. */
-  const readNormal = (entry: unknown): Keyed | EntryFault[] => {
+  const readNormal = (entry: unknown): ReadKeyed | EntryFault[] => {
     if (!fits(entry)) return faultsFrom(errorsOf(entry), entry, fields)
     try {
-      return { key: keyOf(entry as Entry), text: canonical(entry as Entry) }
+      return { key: keyOf(entry as Entry), text: canonical(entry as Entry), entry: entry as Entry }
     } catch (error) {
       if (error instanceof KeyRefused) return [error.fault]
       if (!(error instanceof TypeError)) throw error
@@ -90,6 +94,13 @@ export function compileType(definition: TypeDefinition): CompiledType {
     },
     read,
   }
+}
+
+/** An entry in the form it is stored in; it may not fit the type. Runs no code of the schema, so any process may use it. */
+export function compileForm({ schema, fields }: Pick<TypeDefinition, 'schema' | 'fields'>): (entry: Entry) => Entry {
+  const normalise = compileNormaliser(schema)
+  const toForm = compileCanonicalForm(fields)
+  return toForm === null ? normalise : (entry) => toForm(normalise(entry))
 }
 
 type KeyPart = (entry: Entry) => unknown

@@ -3,7 +3,7 @@
  * `checkDefinition` names everything that is wrong with one; it may only be compiled when nothing is.
  */
 import { faultsOf } from '../../kernel/http/validation.ts'
-import { closed, integer, listOf, Slug, type Static, Type, text } from '../../kernel/schema.ts'
+import { closed, integer, listOf, oneOf, Slug, type Static, Type, text } from '../../kernel/schema.ts'
 import { compileType } from './compile.ts'
 import { metaErrors } from './engine.ts'
 import { type Fault, limitFaults } from './schema-limits.ts'
@@ -35,6 +35,17 @@ const FieldSchema = closed({
   ),
   personal: Type.Optional(
     Type.Literal(true, { description: 'Personal data: its values are never repeated in messages.' }),
+  ),
+  set: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.',
+    }),
+  ),
+  whitespace: Type.Optional(
+    oneOf(['collapse'], {
+      description: 'collapse: line breaks and runs of white space inside the text become one space.',
+    }),
   ),
 })
 
@@ -158,8 +169,23 @@ function fieldFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
       return [{ code: 'field_unknown', pointer: at, message: `The schema declares no member ${pointer}.` }]
     }
     const message = orderFault(field, schemas, tree)
-    return message === null ? [] : [{ code: 'order_invalid', pointer: `${at}/order`, message }]
+    return [
+      ...(message === null ? [] : [{ code: 'order_invalid', pointer: `${at}/order`, message }]),
+      ...formFaults(field, schemas, tree).map((fault) => ({ ...fault, pointer: `${at}${fault.pointer}` })),
+    ]
   })
+}
+
+/** A form that does not fit the kind of value would silently do nothing. */
+function formFaults(field: Field, schemas: readonly unknown[], tree: SchemaTree): Fault[] {
+  const isAlways = (kind: Kind) => schemas.every((schema) => onlyKinds(tree.kindsOf(schema), [kind, 'null']))
+  const code = 'form_invalid'
+  const faults: Fault[] = []
+  if (field.set && !isAlways('array')) faults.push({ code, pointer: '/set', message: '"set" is for arrays.' })
+  if (field.whitespace !== undefined && !isAlways('string')) {
+    faults.push({ code, pointer: '/whitespace', message: '"whitespace" is for texts.' })
+  }
+  return faults
 }
 
 function orderFault(field: Field, schemas: readonly Readonly<Record<string, unknown>>[], tree: SchemaTree) {

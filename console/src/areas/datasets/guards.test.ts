@@ -9,6 +9,11 @@ test('what was read is written again exactly', () => {
     max_removed_bps: 1250,
     max_removed_entries: 3,
     max_changed_bps: 5000,
+    max_members_lost_bps: 250,
+    max_members_lost: 0,
+    max_emptied_bps: 10000,
+    max_emptied_entries: 7,
+    max_orphan_rows: 12,
     min_filled_bps: { '/country': 9950, '/names/first': 100 },
   }
   expect(wordsOf(guards as never)).toMatchObject({

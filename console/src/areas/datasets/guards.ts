@@ -10,6 +10,11 @@ export interface GuardWords {
   readonly max_removed_entries: number | string
   readonly removed_percent: number | string
   readonly changed_percent: number | string
+  readonly lost_percent: number | string
+  readonly max_members_lost: number | string
+  readonly emptied_percent: number | string
+  readonly max_emptied_entries: number | string
+  readonly max_orphan_rows: number | string
   /** `/country 95`, one a line. */
   readonly filled: string
 }
@@ -22,6 +27,11 @@ export const wordsOf = (guards: Guards): GuardWords => ({
   max_removed_entries: guards.max_removed_entries ?? '',
   removed_percent: percent(guards.max_removed_bps),
   changed_percent: percent(guards.max_changed_bps),
+  lost_percent: percent(guards.max_members_lost_bps),
+  max_members_lost: guards.max_members_lost ?? '',
+  emptied_percent: percent(guards.max_emptied_bps),
+  max_emptied_entries: guards.max_emptied_entries ?? '',
+  max_orphan_rows: guards.max_orphan_rows ?? '',
   filled: Object.entries(guards.min_filled_bps ?? {})
     .map(([pointer, bps]) => `${pointer} ${bps / 100}`)
     .join('\n'),
@@ -54,6 +64,11 @@ export function guardsOf(words: GuardWords): Guards {
     max_removed_entries: count(words.max_removed_entries),
     max_removed_bps: bps(words.removed_percent),
     max_changed_bps: bps(words.changed_percent),
+    max_members_lost_bps: bps(words.lost_percent),
+    max_members_lost: count(words.max_members_lost),
+    max_emptied_bps: bps(words.emptied_percent),
+    max_emptied_entries: count(words.max_emptied_entries),
+    max_orphan_rows: count(words.max_orphan_rows),
     min_filled_bps: filled.length > 0 ? Object.fromEntries(filled) : undefined,
   }
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as Guards

@@ -112,6 +112,38 @@ function GuardFields({ guards, fault, onChange }: GuardFieldsProps) {
             {...number('max_removed_entries')}
           />
           <NumberInput label="Changed at once, at most" placeholder="50 %" {...share} {...number('changed_percent')} />
+          <NumberInput
+            label="Rows without their entry, at most"
+            description="For example aliases of parties that are not on the list"
+            placeholder="0"
+            allowDecimal={false}
+            {...number('max_orphan_rows')}
+          />
+          <NumberInput
+            label="Values lost, at most"
+            description="Of aliases, addresses and other fields with several values"
+            placeholder="10 %"
+            {...share}
+            {...number('lost_percent')}
+          />
+          <NumberInput
+            label="So many values may always be lost"
+            placeholder="10"
+            allowDecimal={false}
+            {...number('max_members_lost')}
+          />
+          <NumberInput
+            label="Entries that lose all values, at most"
+            placeholder="10 %"
+            {...share}
+            {...number('emptied_percent')}
+          />
+          <NumberInput
+            label="So many entries may always lose all"
+            placeholder="10"
+            allowDecimal={false}
+            {...number('max_emptied_entries')}
+          />
         </SimpleGrid>
         <Textarea
           label="Fields that must be filled"

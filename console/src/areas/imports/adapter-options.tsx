@@ -1,5 +1,5 @@
 /** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
-import { JsonInput, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { sentence } from '../../ui/words.ts'
 
 export type Options = Readonly<Record<string, unknown>>
@@ -7,12 +7,15 @@ export type Options = Readonly<Record<string, unknown>>
 interface OptionSchema {
   readonly type?: string
   readonly enum?: readonly string[]
+  readonly items?: { readonly enum?: readonly string[] }
   readonly default?: unknown
   readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
 }
 const simple = ['string', 'integer', 'number', 'boolean']
+const isSimple = ({ type, items }: OptionSchema = {}): boolean =>
+  simple.includes(type ?? '') || (type === 'array' && items?.enum !== undefined)
 
 interface AdapterOptionsProps {
   readonly schema: Readonly<Record<string, unknown>>
@@ -29,7 +32,7 @@ export function AdapterOptions({ schema, value, rich, onChange, onRich }: Adapte
     required?: readonly string[]
   }
   const names = Object.keys(properties)
-  const plain = names.filter((name) => simple.includes(properties[name]?.type ?? ''))
+  const plain = names.filter((name) => isSimple(properties[name]))
   const others = names.filter((name) => !plain.includes(name))
   const set = (name: string, next: unknown) => {
     const { [name]: _, ...rest } = value
@@ -83,6 +86,16 @@ function OptionField({ name, schema, isRequired, value, onChange }: OptionFieldP
         {...shared}
         checked={typeof value === 'boolean' ? value : schema.default === true}
         onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    )
+  }
+  if (schema.type === 'array') {
+    return (
+      <MultiSelect
+        {...shared}
+        value={Array.isArray(value) ? (value as string[]) : []}
+        data={[...(schema.items?.enum ?? [])]}
+        onChange={(next) => onChange(next.length === 0 ? undefined : next)}
       />
     )
   }

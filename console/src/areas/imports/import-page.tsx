@@ -26,6 +26,7 @@ import { plural } from '../../ui/words.ts'
 import { ImportRejects } from './import-rejects.tsx'
 import { ImportState } from './import-state.tsx'
 import { Override } from './override.tsx'
+import { SourceFiles } from './source-files.tsx'
 
 type Import = Schemas['Import']
 
@@ -228,6 +229,7 @@ function Record({ one }: { readonly one: Import }) {
           ['Size', sizeOf(one.source.size_bytes)],
           ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />],
           ['Adapter', `${one.adapter_key}, version ${one.adapter_version}`],
+          one.files.length > 0 && ['Read', <SourceFiles key="files" files={one.files} />],
           ['Started by', <Principal key="by" of={one.created_by} />],
           ['Started', <At key="at" at={one.created_at} />],
           one.finished_at !== null && ['Took', duration(one.created_at, one.finished_at)],

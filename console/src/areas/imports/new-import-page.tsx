@@ -168,6 +168,11 @@ function AboutAdapter({ adapter }: { readonly adapter: Adapter }) {
             </Text>
           </summary>
           <JsonOrText text={adapter.sample.text} />
+          {Object.keys(adapter.sample.options).length > 0 && (
+            <Text size="sm">
+              Read with the options <Code>{JSON.stringify(adapter.sample.options)}</Code>
+            </Text>
+          )}
         </details>
       )}
     </Stack>

@@ -6,11 +6,12 @@ import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
 import { RejectTable } from '../../ui/reject-table.tsx'
 import { inWords, membersOf, titleOf } from '../../ui/type-words.ts'
 import { plural } from '../../ui/words.ts'
+import { SourceFiles } from './source-files.tsx'
 
 const COLUMNS = 6
 
 export function Preview({ preview, type }: { readonly preview: Schemas['Preview']; readonly type: DatasetType }) {
-  const { rows, accepted, rejected, entries, rejects, warnings } = preview
+  const { rows, accepted, rejected, entries, rejects, warnings, files } = preview
   const columns = columnsOf(
     type,
     entries.map(({ entry }) => entry as Entry),
@@ -28,6 +29,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
             {message}
           </Text>
         ))}
+        <SourceFiles files={files} />
       </Alert>
       {rejects.length > 0 && <RejectTable rejects={rejects} />}
       {entries.length > 0 && (

@@ -15,7 +15,7 @@ const about: Readonly<Record<JsonPart, readonly [label: string, description: str
   schema: ['Schema of one entry', 'JSON Schema 2020-12; every text, list and number has a limit.'],
   fields: [
     'Fields',
-    'By pointer: what people call a member, its unit, which value is stricter, whether it is personal.',
+    'By pointer: what people call a member, its unit, which value is stricter, whether it is personal, whether its order (set) or white space means nothing.',
   ],
   list_rules: ['Rules over the whole list', 'min_items, max_items, unique, contiguous; {} for none.'],
   examples: ['Examples', 'A list of entries, at least one; each must fit the schema.'],

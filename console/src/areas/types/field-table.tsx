@@ -31,6 +31,11 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
                     personal
                   </Badge>
                 )}
+                {field !== undefined && 'set' in field && (
+                  <Badge variant="light" color="gray" tt="none">
+                    in any order
+                  </Badge>
+                )}
               </Group>
               <Text size="xs" c="dimmed" className="mono">
                 {pointer}

@@ -38,6 +38,31 @@ export const Guards = closed(
         maxProperties: 50,
       }),
     ),
+    max_members_lost_bps: Type.Optional(
+      integer(0, 10_000, {
+        description:
+          'For each member that holds several values (aliases, addresses …): the largest share of its values that entries which ' +
+          'stay may lose, in basis points; 1000 unless said otherwise. Values every entry must have are not counted.',
+      }),
+    ),
+    max_members_lost: Type.Optional(
+      integer(0, 100_000_000, { description: 'So many values may always go; 10 unless said otherwise.' }),
+    ),
+    max_emptied_bps: Type.Optional(
+      integer(0, 10_000, {
+        description:
+          'For each such member: the largest share of the entries with values that may lose all of them, in basis points; 1000 ' +
+          'unless said otherwise.',
+      }),
+    ),
+    max_emptied_entries: Type.Optional(
+      integer(0, 100_000_000, { description: 'So many entries may always lose all; 10 unless said otherwise.' }),
+    ),
+    max_orphan_rows: Type.Optional(
+      integer(0, 100_000_000, {
+        description: 'So many rows of other files may belong to no entry of the list; 0 unless said otherwise.',
+      }),
+    ),
   },
   { title: 'Guards', description: 'What a new version must keep to; a breach can be overridden with a reason.' },
 )

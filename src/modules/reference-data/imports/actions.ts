@@ -10,14 +10,16 @@ import { copyRow } from '../../../registry/import/copy-rows.ts'
 import { importInThread } from '../../../registry/import/import-runner.ts'
 import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
+import { arrayMembersOf, MemberTally } from '../../../registry/types/array-members.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { checkList } from '../../../registry/types/list-rules.ts'
 import { treeSourceOf } from '../trees/actions.ts'
 import { failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
-import { copyStaged } from '../versions/actions.ts'
+import { copyStaged, type StagedContent } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
 import { listRejects, type RejectRow } from './queries.ts'
+import type { SourceFileView } from './schema.ts'
 
 export const definitionOf = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
   ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
@@ -81,6 +83,7 @@ export async function prepareEntries(
   const tree = createMerkleBuilder()
   const first = new Map<string, number>()
   const fill = new FillCount(filled)
+  const members = new MemberTally(arrayMembersOf(definition))
   const rows: Buffer[] = []
   let data_bytes = 0
   entries.forEach((entry, index) => {
@@ -96,6 +99,7 @@ export async function prepareEntries(
     tree.addHash(key, hash)
     rules.add(key, entry as Entry)
     fill.feed(entry as Entry)
+    if (!members.isEmpty) members.feed(JSON.parse(text) as Entry)
     data_bytes += Buffer.byteLength(text)
     rows.push(copyRow({ key, text, hash, row: index + 1 }))
   })
@@ -114,6 +118,9 @@ export async function prepareEntries(
       reject_totals: tallied(rejects),
       filled: fill.counts,
       warnings: [],
+      doubts: [],
+      files: [],
+      members: members.counts,
       is_ordered: false,
       root: built?.root ?? null,
       nodes: null,
@@ -200,7 +207,12 @@ function expectNoRejects(run: ImportRun, totals: ImportTotals): void {
 export function failRejected(totals: ImportTotals): never {
   return fail('import_rejected', {
     detail: `${totals.rejected} of ${totals.rows} rows were rejected; nothing was imported.`,
-    members: { counts: countsOf(totals), rejects: totals.reject_totals, warnings: totals.warnings },
+    members: {
+      counts: countsOf(totals),
+      rejects: totals.reject_totals,
+      warnings: totals.warnings,
+      files: totals.files,
+    },
   })
 }
 
@@ -233,6 +245,17 @@ export const countsOf = ({ rows, accepted, rejected, data_bytes }: ImportTotals)
   data_bytes,
 })
 
+/** What was staged of a source that was read to its end. */
+export const stagedContentOf = (totals: ImportTotals): StagedContent => ({
+  content_hash: totals.root as string,
+  entry_count: totals.accepted,
+  data_bytes: totals.data_bytes,
+  filled: totals.filled,
+  is_ordered: totals.is_ordered,
+  members: totals.members,
+  doubts: totals.doubts,
+})
+
 const REJECTS_AT_ONCE = 1000
 
 /** Every reject that was kept, a line each; no transaction spans the batches. */
@@ -256,7 +279,7 @@ export async function previewSource(
   kernel: Pick<Kernel, 'script'>,
   adapter_key: string,
   source: Source,
-  options: Record<string, unknown>,
+  { options, file_name }: { readonly options: Record<string, unknown>; readonly file_name: string | null },
   type: TypeRow | null,
   limit: number,
 ) {
@@ -265,6 +288,7 @@ export async function previewSource(
   let totals: ImportTotals | undefined
   const order: ImportOrder = {
     adapter_key,
+    file_name,
     options: optionsFor(adapter_key, options, type && definitionOf(type)),
     type: type === null ? anything : definitionOf(type),
     strict: false,
@@ -284,8 +308,17 @@ export async function previewSource(
     if (error instanceof SourceFault) failSource(error)
     throw error
   }
-  const { rows, accepted, rejected, reject_totals, warnings } = totals as ImportTotals
-  return { rows, accepted, rejected, entries, rejects, reject_totals: [...reject_totals], warnings: [...warnings] }
+  const { rows, accepted, rejected, reject_totals, warnings, files } = totals as ImportTotals
+  return {
+    rows,
+    accepted,
+    rejected,
+    entries,
+    rejects,
+    reject_totals: [...reject_totals],
+    warnings: [...warnings],
+    files: [...files] as SourceFileView[],
+  }
 }
 
 /** Takes any object, keyed by its own place: for looking at a source before its type is known. */

@@ -10,7 +10,7 @@ import { enqueueIndex } from '../search/jobs.ts'
 import { findType } from '../types/queries.ts'
 import { type PublishPhase, publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
-import { countsOf, definitionOf, importRows, optionsFor, readSource } from './actions.ts'
+import { countsOf, definitionOf, importRows, optionsFor, readSource, stagedContentOf } from './actions.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000
@@ -70,6 +70,7 @@ export const datasetImport = defineJob({
       strict: order.strict,
       outputs: readSource(kernel, source(), {
         adapter_key: row.adapter_key,
+        file_name: row.source.file_name,
         options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
         type: definitionOf(type),
         strict: order.strict,
@@ -104,14 +105,7 @@ export const datasetImport = defineJob({
           const version = await publishStaged(tx, {
             dataset,
             type,
-            content: {
-              content_hash: totals.root as string,
-              entry_count: totals.accepted,
-              data_bytes: totals.data_bytes,
-              filled: totals.filled,
-              is_ordered: totals.is_ordered,
-              tree,
-            },
+            content: { ...stagedContentOf(totals), tree },
             origin: 'import',
             provenance: {
               import_id,
@@ -123,6 +117,7 @@ export const datasetImport = defineJob({
               dropped_members: order.drop,
               hashed_members: order.hash,
               counts: countsOf(totals),
+              files: totals.files,
             },
             label: order.label,
             note: order.note,
@@ -140,6 +135,7 @@ export const datasetImport = defineJob({
             counts: countsOf(totals),
             rejects: totals.reject_totals,
             warnings: totals.warnings,
+            files: totals.files,
             version: version === 'unchanged' ? null : version.version,
           })
         },
@@ -156,10 +152,17 @@ export const datasetImport = defineJob({
 
 /** What the import itself remembers of why it ended, and of what was read when it was read to the end. */
 function endOf({ code, extra }: Problem, totals: ImportTotals | null) {
-  const { gates, ...told } = (extra.members ?? {}) as Partial<Record<'counts' | 'rejects' | 'warnings', []>> & {
+  const { gates, ...told } = (extra.members ?? {}) as Partial<
+    Record<'counts' | 'rejects' | 'warnings' | 'files', []>
+  > & {
     gates?: Gate[]
   }
   if (code === 'import_rejected') return { state: 'rejected', ...told }
-  const seen = totals && { counts: countsOf(totals), rejects: totals.reject_totals, warnings: totals.warnings }
+  const seen = totals && {
+    counts: countsOf(totals),
+    rejects: totals.reject_totals,
+    warnings: totals.warnings,
+    files: totals.files,
+  }
   return code === 'gates_closed' ? { state: 'blocked', ...seen, ...(gates && { gates }) } : { state: 'failed', ...seen }
 }

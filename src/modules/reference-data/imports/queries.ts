@@ -20,6 +20,7 @@ export interface ImportRow {
   readonly rejects: unknown[]
   readonly gates: unknown[]
   readonly warnings: unknown[]
+  readonly files: unknown[]
   readonly version: number | null
   readonly created_at: string
   readonly created_by: string
@@ -37,7 +38,7 @@ export interface ImportRow {
 const state = `case when i.state in ('queued', 'running') and j.state in ('failed', 'cancelled') then j.state
   when i.state not in ('published', 'unchanged') and j.state = 'running' then 'running' else i.state end`
 const view = `i.import_id, i.dataset_id, i.list_key, ${state} as state, i.job_id, i.upload_id, i.adapter_key, i.adapter_version,
-  i.options, i.order_text, i.source, i.counts, i.rejects, i.gates, i.warnings, i.version, i.created_at, i.created_by,
+  i.options, i.order_text, i.source, i.counts, i.rejects, i.gates, i.warnings, i.files, i.version, i.created_at, i.created_by,
   case when j.state = 'running' then null else coalesce(i.finished_at, j.finished_at) end as finished_at, j.progress_done, j.progress_total, j.progress_unit, j.problem`
 const from = 'app.dataset_import i left join app.job j on j.tenant_id = i.tenant_id and j.job_id = i.job_id'
 
@@ -106,12 +107,14 @@ export const updateImport = (
     rejects?: readonly unknown[]
     gates?: readonly unknown[]
     warnings?: readonly unknown[]
+    files?: readonly unknown[]
     version?: number | null
   },
 ) =>
   tx.run(
     `update app.dataset_import set state = $3, counts = coalesce($4::jsonb, counts), rejects = coalesce($5::jsonb, rejects),
         gates = coalesce($6::jsonb, gates), warnings = coalesce($7::jsonb, warnings), version = coalesce($8, version),
+        files = coalesce($9::jsonb, files),
         finished_at = case when $3 in ('queued', 'running') then null else now() end
       where tenant_id = $1 and import_id = $2`,
     [
@@ -123,6 +126,7 @@ export const updateImport = (
       end.gates ? JSON.stringify(end.gates) : null,
       end.warnings ? JSON.stringify(end.warnings) : null,
       end.version ?? null,
+      end.files ? JSON.stringify(end.files) : null,
     ],
   )
 

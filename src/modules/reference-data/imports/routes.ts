@@ -9,7 +9,7 @@ import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
-import { readUpload, useUpload } from '../../system/index.ts'
+import { findUpload, readUpload, useUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
 import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
@@ -42,6 +42,7 @@ const shownAdapter = ({ key, version, read: _, ...adapter }: Adapter) => ({
   ...adapter,
   media_types: [...adapter.media_types],
   file_extensions: [...adapter.file_extensions],
+  sample: { options: {}, ...adapter.sample },
   options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
 })
 
@@ -61,6 +62,7 @@ const shownImport = (row: ImportRow) => ({
   rejects: row.rejects as never,
   gates: row.gates as never,
   warnings: row.warnings as never,
+  files: row.files as never,
   version: row.version,
   problem: row.problem,
   created_at: row.created_at,
@@ -141,7 +143,9 @@ export const importRoutes = [
             yield Buffer.from(text as string)
           })()
         : readUpload(read, upload_id)
-    return previewSource(kernel, adapter.key, source, body.options ?? {}, type, body.limit ?? 20)
+    const upload = upload_id === undefined ? undefined : await read((tx) => findUpload(tx, upload_id))
+    const how = { options: body.options ?? {}, file_name: upload?.file_name ?? null }
+    return previewSource(kernel, adapter.key, source, how, type, body.limit ?? 20)
   }),
 
   tenantRoute('POST /reference-data/imports', {
@@ -149,7 +153,9 @@ export const importRoutes = [
     summary: 'Import an upload through an adapter into a new version; activates nothing',
     description:
       '`If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, ' +
-      'with `*` for every element of an array; one that no row has is told in `warnings`.',
+      'with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or ' +
+      'the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which ' +
+      'encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
     body: ImportOrderBody,

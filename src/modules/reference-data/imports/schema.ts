@@ -10,10 +10,12 @@ import {
   pageOf,
   pageQuery,
   Slug,
+  type Static,
   Timestamp,
   Type,
   text,
 } from '../../../kernel/schema.ts'
+import { encodingOrigins, encodings } from '../../../registry/formats/decode.ts'
 import { EntryValue, Gate, Label, ListKey, Located, Reject, Sha256, VersionNumber, Warning } from '../schema.ts'
 import { ExpectedHead, Override } from '../versions/schema.ts'
 
@@ -28,7 +30,14 @@ export const AdapterView = closed(
     file_extensions: listOf(text(20), 20),
     target_type: nullable(Slug()),
     options: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of the options.' }),
-    sample: closed({ encoding: oneOf(['utf8', 'base64']), text: Type.String() }),
+    sample: closed({
+      encoding: oneOf(['utf8', 'base64']),
+      text: Type.String(),
+      options: Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description: 'Options the sample is read with.',
+      }),
+    }),
   },
   { title: 'Adapter' },
 )
@@ -65,6 +74,24 @@ export const PreviewOrder = closed(
     ],
   },
 )
+const SourceFile = closed(
+  {
+    file: nullable(Type.String({ description: 'Its name in the archive; null for a source that is one file.' })),
+    state: oneOf(['read', 'unread', 'absent'], {
+      description: 'unread: not part of what the adapter reads. absent: said to be absent by an option.',
+    }),
+    encoding: Type.Optional(oneOf(encodings)),
+    encoding_from: Type.Optional(
+      oneOf(encodingOrigins, { description: 'What said so: content means that it was detected.' }),
+    ),
+  },
+  { title: 'SourceFile' },
+)
+export type SourceFileView = Static<typeof SourceFile>
+const Files = listOf(SourceFile, 200, {
+  description: 'The files the source consists of, and those it should have had.',
+})
+
 export const PreviewReply = closed(
   {
     rows: Count,
@@ -74,6 +101,7 @@ export const PreviewReply = closed(
     rejects: listOf(Reject, 100),
     reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
     warnings: listOf(Warning, 200),
+    files: Files,
   },
   { title: 'Preview' },
 )
@@ -144,6 +172,7 @@ export const ImportView = closed(
     }),
     gates: listOf(Gate, 100),
     warnings: listOf(Warning, 200),
+    files: Files,
     version: nullable(VersionNumber),
     problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),
     created_at: Timestamp(),

@@ -2,14 +2,16 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
-import type { Entry } from '../../../registry/adapter.ts'
+import type { Entry, Warning } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { changesOf, diff } from '../../../registry/content/patch.ts'
 import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
+import type { MemberCounts } from '../../../registry/types/array-members.ts'
 import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
 import { summaryOf } from '../differences/actions.ts'
+import { countLosses, type Form, markRestated } from '../losses/actions.ts'
 import { storeTree, treeSourceOf } from '../trees/actions.ts'
 import { sidesOf } from './entries.ts'
 import {
@@ -28,7 +30,7 @@ import {
   listEntries,
   type VersionRow,
 } from './queries.ts'
-import { type Gate, type GuardSettings, guardBreaches } from './rules.ts'
+import { type Gate, type GuardSettings, guardBreaches, type MemberLoss } from './rules.ts'
 
 /** From here on a planner that knows nothing of the staged rows may choose badly. */
 const LARGE_FROM = 10_000
@@ -44,11 +46,21 @@ export interface StagedContent {
   readonly is_ordered?: boolean
   /** Absent where no key is ever proved: overlays, and definitions in parts. */
   readonly tree?: TreeSource
+  /** Values of members that hold several; without them nobody looks at what entries lose. */
+  readonly members?: MemberCounts
+  /** What makes the source look incomplete. */
+  readonly doubts?: readonly Warning[]
 }
 
 export interface Publication {
   readonly dataset: Pick<DatasetRow, 'dataset_id'>
-  readonly type: { readonly tenant_id: string; readonly type_key: string; readonly type_version: number }
+  readonly type: {
+    readonly tenant_id: string
+    readonly type_key: string
+    readonly type_version: number
+    /** Needed where guards apply, or where the list may have been written by an older version of the type. */
+    readonly definition?: Form
+  }
   readonly content: StagedContent
   readonly origin: VersionRow['origin']
   readonly provenance: Record<string, unknown>
@@ -71,6 +83,9 @@ export type PublishPhase = 'compare' | 'write' | 'tree'
 /** How new content is compared with the head and takes its place. */
 export interface Exchange {
   compare(dataset_id: string, has_head: boolean): Promise<VersionRow['difference']>
+  /** Entries that differ only in the canonical form a newer type version prescribes are counted apart. */
+  restate?(dataset_id: string, definition: Form): Promise<VersionRow['difference']>
+  losses?(dataset_id: string, definition: Form, counts: MemberCounts): Promise<readonly MemberLoss[]>
   apply(dataset_id: string, version: number, has_head: boolean): Promise<unknown>
 }
 
@@ -84,6 +99,11 @@ const throughStage = (tx: Tx, { entry_count, is_ordered = false }: StagedContent
     await createDelta(tx, dataset_id)
     return countDelta(tx)
   },
+  async restate(dataset_id, definition) {
+    await markRestated(tx, dataset_id, definition)
+    return countDelta(tx)
+  },
+  losses: (dataset_id, definition, counts) => countLosses(tx, dataset_id, definition, counts),
   apply: (dataset_id, version, has_head) =>
     has_head ? applyDelta(tx, dataset_id, version) : insertStaged(tx, dataset_id, version, is_ordered),
 })
@@ -101,7 +121,7 @@ export async function publishStaged(
   const content_changed = head?.content_hash !== content.content_hash
   if (!content_changed && publication.on_unchanged === 'skip') return 'unchanged'
   await publication.onPhase?.('compare')
-  const difference = await exchange.compare(dataset.dataset_id, head !== undefined)
+  const { difference, losses } = await compareWithHead(publication, exchange, dataset.dataset_id, head)
   const breaches = publication.guards
     ? guardBreaches(publication.guards, {
         entries: content.entry_count,
@@ -109,6 +129,8 @@ export async function publishStaged(
         removed: difference.removed,
         changed: difference.changed,
         filled: content.filled,
+        losses,
+        doubts: content.doubts ?? [],
       })
     : []
   if (breaches.length > 0 && !publication.override) closeGates(breaches)
@@ -145,6 +167,24 @@ export async function publishStaged(
     })
   }
   return version ?? fail('internal')
+}
+
+async function compareWithHead(
+  { type, content, guards }: Publication,
+  exchange: Exchange,
+  dataset_id: string,
+  head: VersionRow | undefined,
+): Promise<{ difference: VersionRow['difference']; losses: readonly MemberLoss[] }> {
+  let difference = await exchange.compare(dataset_id, head !== undefined)
+  if (!head || !type.definition) return { difference, losses: [] }
+  if (difference.changed > 0 && head.type_version !== type.type_version && exchange.restate) {
+    difference = await exchange.restate(dataset_id, type.definition)
+  }
+  const losses =
+    guards && content.members && difference.changed > 0 && exchange.losses
+      ? await exchange.losses(dataset_id, type.definition, content.members)
+      : []
+  return { difference, losses }
 }
 
 export function expectHead(dataset: DatasetRow, expected: number | null): void {

@@ -20,7 +20,13 @@ export interface VersionRow {
   readonly base_version: number | null
   readonly origin: 'import' | 'inline' | 'seed' | 'overlay' | 'rebase'
   readonly provenance: Record<string, unknown>
-  readonly difference: { readonly added: number; readonly removed: number; readonly changed: number }
+  readonly difference: {
+    readonly added: number
+    readonly removed: number
+    readonly changed: number
+    /** The same entries in the canonical form of a newer version of the type. */
+    readonly restated?: number
+  }
   readonly note: string | null
   readonly state: 'published' | 'deprecated' | 'withdrawn'
   readonly created_at: string
@@ -239,13 +245,68 @@ export const createDelta = (tx: Tx, dataset_id: string) =>
   )
 
 export const countDelta = async (tx: Tx): Promise<VersionRow['difference']> => {
-  const rows = await tx.query<{ what: 'added' | 'removed' | 'changed'; n: number }>(
+  const rows = await tx.query<{ what: 'added' | 'removed' | 'changed' | 'restated'; n: number }>(
     'select what, count(*)::bigint as n from pg_temp.delta group by what',
   )
-  const counts = { added: 0, removed: 0, changed: 0 }
+  const counts: { -readonly [K in keyof VersionRow['difference']]: VersionRow['difference'][K] } = {
+    added: 0,
+    removed: 0,
+    changed: 0,
+  }
   for (const { what, n } of rows) counts[what] = n
   return counts
 }
+
+const headEntry = `app.dataset_entry h on h.tenant_id = $1 and h.dataset_id = $2 and h.key = d.key and h.v_to = ${OPEN}`
+
+/** Changed entries in key order: the text in the head and the hash of the staged one. */
+export const listChanged = (tx: Tx, dataset_id: string, after: string, count: number) =>
+  tx.query<{ key: string; before: string; hash: Buffer }>(
+    `select d.key, h.data as before, s.hash from pg_temp.delta d
+       join pg_temp.stage s on s.key = d.key join ${headEntry}
+      where d.what = 'changed' and d.key > $3 order by d.key limit $4`,
+    [tx.tenant_id, dataset_id, after, count],
+  )
+
+export const updateRestated = (tx: Tx, keys: readonly string[]) =>
+  tx.run(`update pg_temp.delta set what = 'restated' where key = any ($1)`, [keys])
+
+export interface DeltaMemberRow {
+  readonly pointer: string
+  /** Values and entries that have any, of the delta's keys, before and after. */
+  readonly values_before: number
+  readonly values_after: number
+  readonly entries_before: number
+  readonly entries_after: number
+  /** Values that entries in both versions have fewer, and entries that have none left. */
+  readonly lost: number
+  readonly emptied: number
+}
+
+/** Only entries that differ are looked at, so the cost follows the difference and not the list. */
+export const countDeltaMembers = (
+  tx: Tx,
+  dataset_id: string,
+  members: readonly { readonly pointer: string; readonly path: readonly string[]; readonly required: number }[],
+) =>
+  tx.query<DeltaMemberRow>(
+    `with side as (
+       select d.what, h.data::jsonb as before, s.data::jsonb as after
+         from pg_temp.delta d left join pg_temp.stage s on s.key = d.key left join ${headEntry}),
+     counted as (
+       select m.pointer, what,
+              case when jsonb_typeof(before #> m.path) = 'array'
+                then greatest(0, jsonb_array_length(before #> m.path) - m.required) else 0 end as b,
+              case when jsonb_typeof(after #> m.path) = 'array'
+                then greatest(0, jsonb_array_length(after #> m.path) - m.required) else 0 end as a
+         from side, jsonb_to_recordset($3::jsonb) as m (pointer text, path text[], required int))
+     select pointer, sum(b)::bigint as values_before, sum(a)::bigint as values_after,
+            count(*) filter (where b > 0) as entries_before, count(*) filter (where a > 0) as entries_after,
+            coalesce(sum(b - a) filter (where b > a and what <> 'removed'), 0)::bigint as lost,
+            count(*) filter (where b > 0 and a = 0 and what <> 'removed') as emptied
+       from counted group by pointer order by pointer`,
+    [tx.tenant_id, dataset_id, JSON.stringify(members)],
+  )
 
 export interface NewVersion {
   readonly dataset_id: string

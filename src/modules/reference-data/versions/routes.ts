@@ -9,7 +9,7 @@ import { normaliseText } from '../../../registry/types/normalise.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
-import { prepareEntries } from '../imports/actions.ts'
+import { prepareEntries, stagedContentOf } from '../imports/actions.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { searchEntries } from '../search/find-entries.ts'
 import { enqueueIndex } from '../search/jobs.ts'
@@ -125,13 +125,7 @@ export const versionRoutes = [
       const version = await publishStaged(tx, {
         dataset,
         type,
-        content: {
-          content_hash: prepared.totals.root as string,
-          entry_count: prepared.totals.accepted,
-          data_bytes: prepared.totals.data_bytes,
-          filled: prepared.totals.filled,
-          ...(prepared.tree && { tree: prepared.tree }),
-        },
+        content: { ...stagedContentOf(prepared.totals), ...(prepared.tree && { tree: prepared.tree }) },
         origin: 'inline',
         provenance: {},
         label: body.label ?? null,

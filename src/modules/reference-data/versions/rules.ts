@@ -1,4 +1,6 @@
 /** Guards: what a new version of a list must keep to, so that a truncated download does not delist thousands of parties. */
+import type { Warning } from '../../../registry/adapter.ts'
+
 /** As a list declares them; what it leaves out has a default. */
 export interface GuardSettings {
   readonly min_entries?: number
@@ -7,6 +9,11 @@ export interface GuardSettings {
   readonly max_removed_entries?: number
   readonly max_changed_bps?: number
   readonly min_filled_bps?: Record<string, number>
+  readonly max_members_lost_bps?: number
+  readonly max_members_lost?: number
+  readonly max_emptied_bps?: number
+  readonly max_emptied_entries?: number
+  readonly max_orphan_rows?: number
 }
 
 export interface Gate {
@@ -23,8 +30,24 @@ export interface GuardFacts {
   readonly removed: number
   readonly changed: number
   readonly filled: Readonly<Record<string, number>>
+  readonly losses?: readonly MemberLoss[]
+  /** What the source says of itself: rows without their party, fewer entries than announced. */
+  readonly doubts?: readonly Warning[]
 }
 
+/** Values of one member that entries in both versions have fewer. */
+export interface MemberLoss {
+  readonly pointer: string
+  readonly title: string
+  readonly lost: number
+  readonly values_before: number
+  /** Entries that had values and would have none. */
+  readonly emptied: number
+  readonly entries_before: number
+}
+
+const DEFAULT_LOST_BPS = 1000
+const DEFAULT_LOST = 10
 const DEFAULT_REMOVED_BPS = 1000
 const DEFAULT_REMOVED_ENTRIES = 10
 const DEFAULT_CHANGED_BPS = 5000
@@ -89,5 +112,49 @@ export function guardBreaches(guards: GuardSettings, facts: GuardFacts): Gate[] 
       )
     }
   }
-  return found
+  return [...found, ...lossBreaches(guards, facts.losses ?? []), ...doubtBreaches(guards, facts.doubts ?? [])]
+}
+
+/** A list may keep all its entries and still lose what they are found by. */
+function lossBreaches(guards: GuardSettings, losses: readonly MemberLoss[]): Gate[] {
+  const share = guards.max_members_lost_bps ?? DEFAULT_LOST_BPS
+  const always = guards.max_members_lost ?? DEFAULT_LOST
+  const emptied_share = guards.max_emptied_bps ?? DEFAULT_LOST_BPS
+  const emptied_always = guards.max_emptied_entries ?? DEFAULT_LOST
+  return losses.flatMap((loss): Gate[] => {
+    const { pointer, title, lost, values_before, emptied, entries_before } = loss
+    const gates: Gate[] = []
+    if (lost > always && lost * 10_000 > values_before * share) {
+      const detail = `${title} (${pointer}): ${lost} of ${values_before} values would be lost by entries that stay; at most ${percent(share)} (or ${always}) may be.`
+      gates.push(guard(detail, { pointer, lost, values_before, max_members_lost_bps: share, max_members_lost: always }))
+    }
+    if (emptied > emptied_always && emptied * 10_000 > entries_before * emptied_share) {
+      const detail = `${title} (${pointer}): ${emptied} of ${entries_before} entries that have any would lose all; at most ${percent(emptied_share)} (or ${emptied_always}) may.`
+      gates.push(
+        guard(detail, {
+          pointer,
+          emptied,
+          entries_before,
+          max_emptied_bps: emptied_share,
+          max_emptied_entries: emptied_always,
+        }),
+      )
+    }
+    return gates
+  })
+}
+
+function doubtBreaches({ max_orphan_rows = 0 }: GuardSettings, doubts: readonly Warning[]): Gate[] {
+  const orphans = doubts.filter(({ code }) => code === 'rows_orphaned')
+  const orphan_rows = orphans.reduce((sum, { count = 0 }) => sum + count, 0)
+  return doubts
+    .filter(({ code }) => code !== 'rows_orphaned' || orphan_rows > max_orphan_rows)
+    .map(({ code, message, count, at }) =>
+      guard(message, {
+        code,
+        ...(count !== undefined && { rows: count }),
+        ...(at && { at }),
+        ...(code === 'rows_orphaned' && { orphan_rows, max_orphan_rows }),
+      }),
+    )
 }

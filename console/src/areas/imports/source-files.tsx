@@ -1,0 +1,34 @@
+/** The files a source consists of: what was read in which encoding, what was not read, and what was said to be absent. */
+import { Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+
+type SourceFile = Schemas['SourceFile']
+
+const states = { read: 'read', unread: 'not read', absent: 'absent, as the options say' } as const
+const origins = {
+  'byte-order-mark': 'byte order mark',
+  declaration: 'declared in the file',
+  option: 'set by the adapter or its options',
+  content: 'detected',
+} as const
+
+export function describeFile({ state, encoding, encoding_from }: SourceFile): string {
+  const read = encoding && encoding_from ? ` as ${encoding} (${origins[encoding_from]})` : ''
+  return `${states[state]}${read}`
+}
+
+export function SourceFiles({ files }: { readonly files: readonly SourceFile[] }) {
+  if (files.length === 0) return null
+  return (
+    <ul className="plain-list" aria-label="Files">
+      {files.map((file) => (
+        <li key={`${file.file} ${file.state}`}>
+          <Text size="sm">
+            {file.file !== null && <b>{file.file}: </b>}
+            {describeFile(file)}
+          </Text>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,204 @@
+/**
+ * What happens to each adapter's source when a part of it is missing, cut off or renamed. Every adapter is listed: one that is not
+ * fails the first test. "guards" means that the text alone cannot tell, so that the guards of the list have to.
+ */
+import { describe, expect, test } from 'vitest'
+import yazl from 'yazl'
+import type { SourceFault } from '../adapter.ts'
+import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
+import { adapters } from './index.ts'
+import { adapterOf, readAll } from './test-reading.ts'
+
+function zipOf(files: Readonly<Record<string, Uint8Array | string>>): Promise<Buffer> {
+  const zip = new yazl.ZipFile()
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content as string), name)
+  zip.end()
+  return bytesOfAll(zip.outputStream as unknown as AsyncIterable<Buffer>)
+}
+
+const outcomeOf = (key: string, content: Uint8Array, options: Record<string, unknown> = {}) =>
+  readAll(key, sourceOf(content, 64), options).then(
+    ({ rejects }) => (rejects.length > 0 ? 'rejected' : 'guards'),
+    (fault: SourceFault) => fault.code,
+  )
+
+const singleOutcome = async (...reading: Parameters<typeof outcomeOf>) => {
+  const outcome = await outcomeOf(...reading)
+  return outcome === 'guards' || outcome === 'rejected' ? outcome : 'refused'
+}
+
+/** By adapter: cut after a whole line, and in the middle of the last one. */
+const single: Readonly<Record<string, readonly [at_line_end: string, mid_line: string]>> = {
+  'country-scores': ['guards', 'refused'],
+  // The cut falls into the last column: the row looks whole.
+  csv: ['guards', 'guards'],
+  'eu-consolidated-csv': ['guards', 'refused'],
+  'eu-consolidated-xml': ['refused', 'refused'],
+  'fatf-lists': ['refused', 'refused'],
+  'iso-3166': ['guards', 'refused'],
+  'iso-4217': ['guards', 'refused'],
+  json: ['refused', 'refused'],
+  ndjson: ['guards', 'refused'],
+  'ofac-consolidated-xml': ['refused', 'refused'],
+  'ofac-sdn-xml': ['refused', 'refused'],
+  tsv: ['guards', 'guards'],
+  'uk-hmt-csv': ['guards', 'refused'],
+  'un-consolidated-xml': ['refused', 'refused'],
+  'us-bis-dpl': ['guards', 'refused'],
+  xlsx: ['refused', 'refused'],
+}
+
+const nothing = Array(7).fill('-0- ').join(',')
+const setOf = (
+  programme: string,
+  [parties, aliases, addresses, comments]: readonly [string, string, string, string],
+) => ({
+  [`${parties}.csv`]: `7,"DOE, Jo","individual","${programme}",${nothing},"DOB 1980; Linked To: AC"\r\n8,"ROE","individual","${programme}",${nothing},-0- \r\n\x1a`,
+  [`${aliases}.csv`]: '7,1,"aka","DOE, Joe",-0- \r\n8,2,"fka","ROW",-0- \r\n\x1a',
+  [`${addresses}.csv`]: '7,1,"1 Main St","Oran","Algeria",-0- \r\n8,2,"2 Main St","Oran","Algeria",-0- \r\n\x1a',
+  [`${comments}.csv`]: '7,"ME LTD."\r\n8,"Known in Oran."\r\n\x1a',
+})
+const sets: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'ofac-sdn-csv': setOf('SDGT', ['sdn', 'alt', 'add', 'sdn_comments']),
+  'ofac-consolidated-csv': setOf('NS-PLC', ['cons_prim', 'cons_alt', 'cons_add', 'cons_comments']),
+}
+
+test('every adapter is listed', () => {
+  expect([...Object.keys(single), ...Object.keys(sets)].sort()).toEqual([...adapters.keys()].sort())
+})
+
+describe.each(Object.keys(single))('%s, one file', (key) => {
+  const { encoding, text, options } = adapterOf(key).sample
+  const bytes = Buffer.from(text, encoding)
+  const whole = bytes.toString('latin1').replace(/\s+$/, '')
+
+  test('cut after a whole line', async () => {
+    const last_line = whole.lastIndexOf('\n')
+    const cut = last_line < 0 ? bytes.subarray(0, bytes.length / 2) : bytes.subarray(0, last_line + 1)
+    expect(await singleOutcome(key, cut, options)).toBe(single[key]?.[0])
+  })
+
+  test('cut in the middle of a line', async () => {
+    const start = whole.lastIndexOf('\n') + 1
+    const cut = bytes.subarray(0, start + Math.ceil((whole.length - start) / 4))
+    expect(await singleOutcome(key, cut, options)).toBe(single[key]?.[1])
+  })
+
+  test.skipIf(key === 'xlsx')('in a zip under any name; with another file beside it the zip is refused', async () => {
+    const renamed = await zipOf({ 'folder/list (1).data': bytes })
+    expect((await readAll(key, sourceOf(renamed), options)).entries).not.toEqual([])
+    const beside = await zipOf({ 'list.csv': bytes, 'readme.txt': 'not a list' })
+    expect(await outcomeOf(key, beside, options)).toBe('archive_members')
+  })
+})
+
+describe.each(Object.keys(sets))('%s, a set of files', (key) => {
+  const set = sets[key] as Readonly<Record<string, string>>
+  const names = Object.keys(set) as [string, ...string[]]
+  const [parties] = names
+  const stemOf = (name: string) => name.replace('.csv', '')
+  const refusal = async (files: Readonly<Record<string, Uint8Array | string>>, options = {}) =>
+    readAll(key, sourceOf(await zipOf(files)), options).then(
+      () => null,
+      (fault: SourceFault) => fault,
+    )
+  const without = (name: string) => Object.fromEntries(Object.entries(set).filter(([other]) => other !== name))
+
+  test('is read whole, and each file is reported with its encoding', async () => {
+    const { entries, rejects, warnings, files } = await readAll(key, sourceOf(await zipOf(set)))
+    expect([entries.length, rejects, warnings]).toEqual([2, [], []])
+    expect(entries[0]).toMatchObject({ names: [{}, { name: 'DOE, Joe' }], addresses: [{ city: 'Oran' }] })
+    const read = { state: 'read', encoding: 'utf-8', encoding_from: 'content' }
+    expect(files).toEqual([...names.slice(1), parties].map((file) => ({ file, ...read })))
+  })
+
+  test.each(names)('%s missing', async (name) => {
+    const fault = await refusal(without(name))
+    expect(fault).toMatchObject({ code: 'archive_members', at: { file: name } })
+    expect(fault?.message).toContain(`The archive lacks ${name}`)
+    if (name === parties) return
+    const absent_files = [stemOf(name)]
+    const allowed = await readAll(key, sourceOf(await zipOf(without(name))), { absent_files })
+    expect(allowed.entries).toHaveLength(2)
+    expect(allowed.files).toContainEqual({ file: name, state: 'absent' })
+    // Said to be absent and there: one of the two is a mistake.
+    expect(await refusal(set, { absent_files })).toMatchObject({ code: 'archive_members', at: { file: name } })
+  })
+
+  test.each(names)('%s renamed', async (name) => {
+    const renamed = name.replace('.csv', ' (1).csv')
+    const fault = await refusal({ ...without(name), [renamed]: set[name] as string })
+    // The other list's adapter is named where the browser's name still says which list it is.
+    expect(fault?.code).toBe('archive_members')
+    expect(fault?.message).toContain(`It holds "${renamed}"`)
+  })
+
+  test.each(names)('%s twice', async (name) => {
+    const fault = await refusal({ ...set, [`old/${name}`]: set[name] as string })
+    expect(fault).toMatchObject({ code: 'archive_members', at: { file: name } })
+  })
+
+  test.each(names)('%s cut after a whole line', async (name) => {
+    const [first] = (set[name] as string).split('\r\n')
+    const cut = { ...set, [name]: `${first}\r\n` }
+    expect(await refusal(cut)).toMatchObject({ code: 'truncated', at: { file: name, line: 2 } })
+    // Said to be complete without its mark, it is read, and what is left over of the other files is counted.
+    const { warnings } = await readAll(key, sourceOf(await zipOf(cut)), { files_without_end_mark: [stemOf(name)] })
+    const orphaned =
+      name === parties ? names.slice(1).map((file) => ({ code: 'rows_orphaned', count: 1, at: { file, line: 2 } })) : []
+    expect(warnings).toMatchObject(orphaned)
+  })
+
+  test.each(names)('%s cut in the middle of a line', async (name) => {
+    const text = set[name] as string
+    const cut = text.slice(0, text.indexOf('\r\n') + 8)
+    const options = { files_without_end_mark: [stemOf(name)] }
+    expect(await refusal({ ...set, [name]: cut })).toMatchObject({ code: 'truncated', at: { file: name, line: 2 } })
+    expect(await refusal({ ...set, [name]: cut }, options)).toMatchObject({ code: 'truncated' })
+  })
+
+  test.each(names)('%s with the content of another file', async (name) => {
+    const other = names[(names.indexOf(name) + 1) % names.length] as string
+    const bytes = await zipOf({ ...set, [name]: set[other] as string })
+    expect(await outcomeOf(key, bytes)).toBe('rejected')
+  })
+
+  test('files that belong to no set are reported', async () => {
+    const { files, warnings } = await readAll(key, sourceOf(await zipOf({ ...set, 'spec.txt': 'x', 'sdn.ff': 'x' })))
+    expect(files.filter(({ state }) => state === 'unread').map(({ file }) => file)).toEqual(['spec.txt', 'sdn.ff'])
+    expect(warnings).toMatchObject([{ code: 'files_unread', at: { file: 'spec.txt' } }])
+  })
+
+  test('the parties alone are read only when the other files are said to be absent', async () => {
+    const alone = Buffer.from(set[parties] as string)
+    await expect(readAll(key, sourceOf(alone))).rejects.toMatchObject({ code: 'archive_members' })
+    const absent_files = names.slice(1).map(stemOf)
+    await expect(readAll(key, sourceOf(alone), { absent_files: absent_files.slice(1) })).rejects.toMatchObject({
+      code: 'archive_members',
+      at: { file: names[1] },
+    })
+    expect((await readAll(key, sourceOf(alone), { absent_files })).entries).toHaveLength(2)
+  })
+
+  test('the other list is refused, by its names and by its programmes', async () => {
+    const [, other] = Object.entries(sets).find(([one]) => one !== key) as [string, Readonly<Record<string, string>>]
+    expect(await refusal(other)).toMatchObject({ code: 'layout_unknown', at: { file: Object.keys(other)[0] } })
+    const disguised = Object.fromEntries(Object.values(other).map((content, index) => [names[index], content]))
+    const fault = await refusal(disguised)
+    expect(fault).toMatchObject({ code: 'layout_unknown', at: { file: parties } })
+    expect(fault?.message).toMatch(/^2 of 2 parties belong to programmes of the (SDN|consolidated) list/)
+  })
+})
+
+test.each([
+  ['ofac-sdn-xml', 'ofac-consolidated-xml', 'consolidated.xml'],
+  ['ofac-consolidated-xml', 'ofac-sdn-xml', 'sdn.xml'],
+])('%s refuses the list of %s', async (key, other, file_name) => {
+  const own = Buffer.from(adapterOf(key).sample.text)
+  const foreign = Buffer.from(adapterOf(other).sample.text)
+  await expect(readAll(key, sourceOf(foreign))).rejects.toMatchObject({ code: 'layout_unknown' })
+  await expect(readAll(key, sourceOf(own), {}, file_name)).rejects.toMatchObject({
+    code: 'layout_unknown',
+    at: { file: file_name },
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * OFAC's two lists, which come in the same layouts: the SDN list and the consolidated list of the others. A file of the one list read
+ * as the other would label every party wrongly, so it is refused by the programmes of its parties, or by its name.
+ */
+import { quote } from '../formats/archive-set.ts'
+import { refuseSource } from '../formats/fault.ts'
+
+export type OfacList = 'ofac-sdn' | 'ofac-consolidated'
+
+/** Programmes that many parties of one list have and hardly any of the other. */
+const markers: Readonly<Record<OfacList, RegExp>> = {
+  'ofac-sdn': /^(CUBA|SDNT|SDNTK|SDGT|NPWMD)$/,
+  'ofac-consolidated': /^(NS-|FSE-|561|UKRAINE-EO13662$|CAPTA|CMIC|SSI|MBS)/,
+}
+const titles: Readonly<Record<OfacList, string>> = {
+  'ofac-sdn': 'the SDN list',
+  'ofac-consolidated': 'the consolidated list',
+}
+/** As OFAC names the files, with the number a browser adds to a second download. */
+const fileNames: Readonly<Record<OfacList, RegExp>> = {
+  'ofac-sdn': /^sdn( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
+  'ofac-consolidated': /^(cons_prim|consolidated)( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
+}
+const otherOf = (list: OfacList): OfacList => (list === 'ofac-sdn' ? 'ofac-consolidated' : 'ofac-sdn')
+
+export function expectFileName(file_name: string | null | undefined, list: OfacList): void {
+  if (!file_name || !fileNames[otherOf(list)].test(file_name)) return
+  refuseOther(list, `"${file_name}" is ${titles[otherOf(list)]} of OFAC, not ${titles[list]}.`, file_name)
+}
+
+function refuseOther(list: OfacList, message: string, file?: string): never {
+  const advice = `Choose the adapter for ${titles[otherOf(list)]}.`
+  refuseSource('layout_unknown', `${message} ${advice}`, file === undefined ? undefined : { row: 0, file })
+}
+
+/** Counts programmes while parties are read; says at the end whether they are of the right list. */
+export class ListIdentity {
+  private readonly list: OfacList
+  private parties = 0
+  private own = 0
+  private other = 0
+  private readonly seen = new Set<string>()
+
+  constructor(list: OfacList) {
+    this.list = list
+  }
+
+  add(programmes: readonly string[]): void {
+    this.parties++
+    if (programmes.some((programme) => markers[this.list].test(programme))) this.own++
+    const foreign = programmes.filter((programme) => markers[otherOf(this.list)].test(programme))
+    if (foreign.length > 0) this.other++
+    for (const programme of foreign) this.seen.add(programme)
+  }
+
+  /** A party may be on either list for a programme of the other; a file is what most of its parties are. */
+  expectRight(file?: string): void {
+    if (this.other <= this.own) return
+    const counted = `${this.other} of ${this.parties} parties belong to programmes of ${titles[otherOf(this.list)]}`
+    refuseOther(this.list, `${counted} (${quote([...this.seen].sort())}).`, file)
+  }
+}

@@ -1,0 +1,87 @@
+/** A publisher that writes the same parties in another order or with other line breaks changes no entry. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { sharedFolder } from '../../../test/support/shared-data.ts'
+import { sourceOf } from '../formats/test-sources.ts'
+import { compileType, type Prepared } from '../types/compile.ts'
+import { entryTypes } from './index.ts'
+import type { SanctionedParty } from './sanctioned-party.ts'
+import { adapterOf, readAll } from './test-reading.ts'
+
+async function hashesOf(key: string, content: Uint8Array) {
+  const type = compileType(entryTypes.get(adapterOf(key).target_type as string) as never)
+  const { entries, rejects } = await readAll(key, sourceOf(content, 65_536))
+  expect(rejects).toEqual([])
+  return new Map(entries.map((entry) => type.prepare(entry) as Prepared).map(({ key: id, hash }) => [id, hash]))
+}
+
+/** Deterministic, and no row stays where it is for long. */
+function shuffle<T>(items: readonly T[]): T[] {
+  const shuffled = [...items]
+  let state = 15
+  for (let at = shuffled.length - 1; at > 0; at--) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    const other = state % (at + 1)
+    ;[shuffled[at], shuffled[other]] = [shuffled[other] as T, shuffled[at] as T]
+  }
+  return shuffled
+}
+
+const header = 'Name 6,Name 1,DOB,Title,Group Type,Alias Type,Alias Quality,Other Information,Regime,Listed On,Group ID'
+const rows = [
+  'DOE,John,00/00/1980,Mr,Individual,Prime Alias,,First.,Syria,01/04/2016,1',
+  'DOE,Jon,10/00/1983,Dr,Individual,AKA,Low,Second.,Iran,01/02/2010,1',
+  'DOE,Jon,00/00/1980,Mr,Individual,AKA,,First.,Syria,01/04/2016,1',
+  'ROE,Ann,,,Individual,AKA,,,Syria,,2',
+  'ROE,Anna,,,Individual,AKA,,,Syria,,2',
+]
+
+test('UK HMT: the order of alias, birth-date and regime rows means nothing', async () => {
+  const csv = (lines: readonly string[]) => Buffer.from([header, ...lines, ''].join('\n'))
+  const expected = await hashesOf('uk-hmt-csv', csv(rows))
+  expect(await hashesOf('uk-hmt-csv', csv([...rows].reverse()))).toEqual(expected)
+  expect(await hashesOf('uk-hmt-csv', csv(shuffle(rows)))).toEqual(expected)
+  const { entries } = await readAll('uk-hmt-csv', sourceOf(csv([...rows].reverse())))
+  const party = entries.find((entry) => entry['source_id'] === '1') as unknown as SanctionedParty
+  expect(party).toMatchObject({ name: 'John DOE', listed_on: '2010-02-01', remarks: 'First.\nSecond.' })
+  expect(party.names).toContainEqual({ name: 'Jon DOE', kind: 'alias' })
+})
+
+test('UN: line breaks inside comments mean nothing', async () => {
+  const xml = (comments: string) =>
+    Buffer.from(`<CONSOLIDATED_LIST><ENTITIES><ENTITY><DATAID>1</DATAID><FIRST_NAME>A</FIRST_NAME>
+      <COMMENTS1>${comments}</COMMENTS1></ENTITY></ENTITIES></CONSOLIDATED_LIST>`)
+  const expected = await hashesOf('un-consolidated-xml', xml('Review concluded on 21 June. See notice.'))
+  expect(await hashesOf('un-consolidated-xml', xml('Review concluded\r\n on 21 June.\n\n See  notice.'))).toEqual(
+    expected,
+  )
+})
+
+const folder = sharedFolder('sanctions', 2) as string
+describe.skipIf(!folder)('a real list', () => {
+  test('of HM Treasury with its rows in another order is the same', async () => {
+    const text = readFileSync(path.join(folder, 'uk-hmt/conlist_2018-04-13.csv'), 'latin1')
+    const [date, names, ...lines] = text.trimEnd().split('\n')
+    const reordered = Buffer.from([date, names, ...shuffle(lines), ''].join('\n'), 'latin1')
+    const expected = await hashesOf('uk-hmt-csv', Buffer.from(text, 'latin1'))
+    expect(expected.size).toBe(2106)
+    const found = await hashesOf('uk-hmt-csv', reordered)
+    expect([...found].filter(([id, hash]) => expected.get(id) !== hash)).toEqual([])
+    expect(found.size).toBe(expected.size)
+  })
+
+  test('of the United Nations with other line breaks in its comments is the same', async () => {
+    const text = readFileSync(path.join(folder, 'un-consolidated/un_2018-06-07.xml'), 'utf8')
+    let broken = 0
+    const rebroken = text.replace(/<COMMENTS1>[^<]*/g, (comment) => {
+      broken++
+      return comment.replaceAll('. ', '.\r\n   ')
+    })
+    expect(broken).toBeGreaterThan(400)
+    expect(rebroken).not.toBe(text)
+    expect(await hashesOf('un-consolidated-xml', Buffer.from(rebroken))).toEqual(
+      await hashesOf('un-consolidated-xml', Buffer.from(text)),
+    )
+  })
+})

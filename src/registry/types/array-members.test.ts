@@ -1,0 +1,43 @@
+/** Members that hold several values are found in a type, and counted without what every entry must have. */
+import { expect, test } from 'vitest'
+import { arrayMembersOf, MemberTally } from './array-members.ts'
+
+const texts = { type: 'array', items: { type: 'string' } }
+const schema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string' },
+    names: { allOf: [{ $ref: '#/$defs/names' }], minItems: 1 },
+    contact: { type: 'object', properties: { phones: texts, 'a/b': texts } },
+    aliases: { type: ['array', 'null'], items: { type: 'object', properties: { spellings: texts } } },
+    anything: true,
+    free: {},
+    next: { $ref: '#' },
+  },
+  $defs: { names: { ...texts, minItems: 2 } },
+}
+
+test('arrays are found in objects, not inside arrays, and a type that contains itself ends', () => {
+  const members = arrayMembersOf({ schema })
+  expect(members.slice(0, 4).map(({ pointer, required }) => [pointer, required])).toEqual([
+    ['/names', 2],
+    ['/contact/phones', 0],
+    ['/contact/a~1b', 0],
+    ['/aliases', 0],
+  ])
+  expect(members.every(({ pointer }) => !pointer.includes('spellings'))).toBe(true)
+  expect(members.length).toBeLessThanOrEqual(50)
+})
+
+test('values beyond the required ones are counted, and the entries that have any', () => {
+  const tally = new MemberTally(arrayMembersOf({ schema }).slice(0, 4))
+  tally.feed({ names: ['a', 'b', 'c', 'd'], contact: { phones: ['1'] }, aliases: null })
+  tally.feed({ names: ['a', 'b'], contact: { phones: [] } })
+  tally.feed({ names: 'none', contact: 'none', aliases: [{}] })
+  expect(tally.counts).toEqual({
+    '/names': { values: 2, entries: 1 },
+    '/contact/phones': { values: 1, entries: 1 },
+    '/contact/a~1b': { values: 0, entries: 0 },
+    '/aliases': { values: 1, entries: 1 },
+  })
+})

@@ -1,0 +1,73 @@
+/**
+ * Members of a type that hold several values (aliases, addresses, identifiers …), and how many values the entries of a list have in
+ * them. What a type requires of every entry is not counted: of names that need one, the others are what can be lost.
+ */
+import type { Entry } from '../adapter.ts'
+import { isObject, pointerOf, valueAt } from '../content/pointer.ts'
+import type { TypeDefinition } from './definition.ts'
+import { type SchemaObject, SchemaTree } from './schema-tree.ts'
+
+export interface ArrayMember {
+  readonly pointer: string
+  readonly path: readonly string[]
+  /** So many every entry has anyway. */
+  readonly required: number
+}
+
+export interface MemberCount {
+  /** Values of all entries beyond the required ones. */
+  readonly values: number
+  /** Entries that have any. */
+  readonly entries: number
+}
+export type MemberCounts = Readonly<Record<string, MemberCount>>
+
+const MAX_MEMBERS = 50
+const MAX_DEPTH = 5
+
+/** Arrays of an entry, in objects as deep as there are, but not inside other arrays. */
+export function arrayMembersOf({ schema }: Pick<TypeDefinition, 'schema'>): ArrayMember[] {
+  const tree = new SchemaTree(schema)
+  const found: ArrayMember[] = []
+  const visit = (schemas: readonly SchemaObject[], path: readonly string[]): void => {
+    if (path.length > MAX_DEPTH || found.length >= MAX_MEMBERS) return
+    const facets = schemas.flatMap((one) => tree.facetsOf(one))
+    const kinds = tree.kindsOfAll(schemas)
+    const is_declared = facets.some(({ type }) => [type].flat().includes('array'))
+    if (path.length > 0 && kinds.has('array') && is_declared) {
+      const least = facets.map(({ minItems }) => (typeof minItems === 'number' ? minItems : 0))
+      found.push({ pointer: pointerOf(path), path, required: Math.max(0, ...least) })
+      return
+    }
+    const names = new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
+    for (const name of names) visit(tree.memberOf(schemas, name).schemas, [...path, name])
+  }
+  visit(isObject(tree.root) ? [tree.root] : [], [])
+  return found
+}
+
+export class MemberTally {
+  readonly counts: Record<string, { values: number; entries: number }> = {}
+  readonly #members: readonly ArrayMember[]
+
+  constructor(members: readonly ArrayMember[]) {
+    this.#members = members
+    for (const { pointer } of members) this.counts[pointer] = { values: 0, entries: 0 }
+  }
+
+  get isEmpty(): boolean {
+    return this.#members.length === 0
+  }
+
+  /** Takes an entry as it is stored. */
+  feed(entry: Entry): void {
+    for (const { pointer, path, required } of this.#members) {
+      const value = valueAt(entry, path)
+      const values = Array.isArray(value) ? value.length - required : 0
+      if (values <= 0) continue
+      const count = this.counts[pointer] as { values: number; entries: number }
+      count.values += values
+      count.entries++
+    }
+  }
+}
