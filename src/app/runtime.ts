@@ -1,7 +1,6 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { createAlarm } from '../kernel/alarm.ts'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
 import { AuditSealer } from '../kernel/audit/sealer.ts'
@@ -12,6 +11,7 @@ import { Standings } from '../kernel/auth/standing.ts'
 import { createTokenVerifier, type TrustedIssuer } from '../kernel/auth/token-verifier.ts'
 import { createCursorCodec } from '../kernel/cursor.ts'
 import { declareConstraints } from '../kernel/database/failures.ts'
+import type { DatabaseConnection } from '../kernel/database/servers.ts'
 import { Database } from '../kernel/database/tx.ts'
 import { createCors } from '../kernel/http/envelope.ts'
 import { createServer, type Fallback, type HttpServer } from '../kernel/http/server.ts'
@@ -34,7 +34,7 @@ import { modules as allModules } from './modules.ts'
 import { createReadinessChecks } from './readiness.ts'
 
 export interface RuntimeOptions {
-  readonly connections: { readonly app: pg.PoolConfig; readonly worker: pg.PoolConfig }
+  readonly connections: { readonly app: DatabaseConnection; readonly worker: DatabaseConnection }
   readonly keyring: Keyring
   readonly build: BuildFacts
   readonly log: Log
@@ -62,7 +62,7 @@ export interface Runtime {
   readonly metrics: Metrics
   createServer(): Promise<HttpServer>
   createRunner(slots: number, timing?: { lease_ms?: number; heartbeat_ms?: number; poll_ms?: number }): JobRunner
-  createSealer(): AuditSealer
+  createSealer(change?: { transactions?: Pick<Database, 'write'> }): AuditSealer
   close(): Promise<void>
 }
 
@@ -79,7 +79,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const modules = options.modules ?? allModules
   const { log, keyring } = options
   for (const module of modules) declareConstraints(module.constraints ?? {})
-  const connect = (connection: pg.PoolConfig, max: number) =>
+  const connect = (connection: DatabaseConnection, max: number) =>
     new Database({
       connection,
       max,
@@ -190,9 +190,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
       return new JobRunner({ kernel, queue, metrics, slots, ...timing })
     },
-    createSealer: () => {
+    createSealer: (change = {}) => {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
-      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log })
+      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log, ...change })
       return sealer
     },
     close: async () => {

@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { applyOnline, type OnlineStatement, parseOnlineMigration } from './online-migration.ts'
+import { type DatabaseConnection, openClient } from './servers.ts'
 
 export interface Migration {
   readonly version: string
@@ -74,7 +75,7 @@ async function planOn(client: pg.Client, migrations: readonly Migration[]): Prom
 }
 
 export async function planMigrations(
-  config: pg.ClientConfig,
+  config: DatabaseConnection,
   migrations: readonly Migration[],
 ): Promise<MigrationPlan> {
   return withMigrator(config, (client) => planOn(client, migrations))
@@ -82,7 +83,7 @@ export async function planMigrations(
 
 /** Applies what is pending, as app_owner through the migrator role. Returns what this call applied. */
 export async function migrate(
-  config: pg.ClientConfig,
+  config: DatabaseConnection,
   migrations: readonly Migration[],
   onStep: (text: string) => void = () => {},
 ): Promise<readonly Migration[]> {
@@ -130,10 +131,8 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function withMigrator<T>(config: pg.ClientConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config)
-  client.on('error', () => {})
-  await client.connect()
+async function withMigrator<T>(config: DatabaseConnection, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await openClient(config, {})
   try {
     await client.query('set role app_owner')
     return await body(client)
