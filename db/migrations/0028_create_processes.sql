@@ -7,8 +7,7 @@ create table app.process (
   runs_jobs       boolean not null,
   started_at      timestamptz not null default now(),
   seen_at         timestamptz not null default now(),
-  constraint process_pkey primary key (tenant_id, process_id),
-  constraint process_tenant_fkey foreign key (tenant_id) references app.tenant (tenant_id)
+  constraint process_pkey primary key (tenant_id, process_id)
 );
 select app.wall('app.process', 'tenant');
 

@@ -117,8 +117,6 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
       primary,
       'do $$ begin for n in 1..5000 loop perform pg_current_xact_id(); commit; end loop; end $$ language plpgsql',
     )
-    await process.record()
-    await process.chainAll()
     await Promise.all([process.close(), steward.end()])
   }, 120_000)
   afterAll(async () => {
@@ -128,6 +126,8 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
 
   test('a dump that is restored into another cluster goes on with its chain, intact', async () => {
     const source = openProcess((role) => primary.connection(role))
+    await source.record()
+    await source.chainAll()
     await source.record()
     await source.close()
     const file = path.join(primary.socket_dir, 'probity.dump')
