@@ -77,6 +77,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.cluster_id()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if has_function_privilege('pg_catalog.pg_control_system()', 'execute') then
+    return (select system_identifier::text from pg_catalog.pg_control_system());
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.date_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -632,9 +644,9 @@ create policy wall on app.audit_event as restrictive for all using (((tenant_id 
 CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.audit_event to app;
 grant insert on app.audit_event to steward;
-grant select (tenant_id, txid) on app.audit_event to worker;
+grant select (tenant_id, event_id, txid) on app.audit_event to worker;
 
--- audit_head: tenant
+-- audit_head: queue
 create table app.audit_head (
   tenant_id uuid not null,
   seq bigint not null,
@@ -643,13 +655,15 @@ create table app.audit_head (
   last_event_id uuid not null,
   mac text not null,
   sealed_at timestamp with time zone default now() not null,
+  cluster_id text,
   constraint audit_head_pkey PRIMARY KEY (tenant_id),
   constraint audit_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
 );
 create policy open on app.audit_head as permissive for all using (true) with check (true);
-create policy wall on app.audit_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+create policy wall on app.audit_head as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER audit_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.audit_head to app;
+grant select (tenant_id, seq, last_txid, last_event_id, sealed_at, cluster_id) on app.audit_head to worker;
 
 -- audit_link: append
 create table app.audit_link (
@@ -1384,6 +1398,20 @@ grant select on app.migration to app;
 grant select on app.migration to steward;
 grant select on app.migration to worker;
 
+-- migration_run: system
+create table app.migration_run (
+  version text not null,
+  checksum text not null,
+  attempts integer default 1 not null,
+  started_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  constraint migration_run_pkey PRIMARY KEY (version),
+  constraint migration_run_attempts_ck CHECK ((attempts >= 1))
+);
+grant select on app.migration_run to app;
+grant select on app.migration_run to steward;
+grant select on app.migration_run to worker;
+
 -- operator_event: shared
 create table app.operator_event (
   tenant_id uuid not null,
@@ -1409,6 +1437,21 @@ CREATE TRIGGER operator_event_append BEFORE DELETE OR UPDATE ON app.operator_eve
 CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH ROW EXECUTE FUNCTION app.chain_operator_event();
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
+
+-- process: tenant
+create table app.process (
+  tenant_id uuid not null,
+  process_id uuid not null,
+  serves_requests boolean not null,
+  runs_jobs boolean not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint process_pkey PRIMARY KEY (tenant_id, process_id)
+);
+create policy open on app.process as permissive for all using (true) with check (true);
+create policy wall on app.process as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER process_actor BEFORE INSERT OR DELETE OR UPDATE ON app.process FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.process to app;
 
 -- rating: append
 create table app.rating (
