@@ -33,12 +33,12 @@ test('the sum over all processes stays within the limit, and a process alone has
   // Made once: a bucket store reserves its places. Each run has a tenant of its own.
   const all = Array.from({ length: 10 }, () => new Limits())
   let runs = 0
-  const arrivals = fc.array(fc.record({ process: fc.nat(9), pause_ms: fc.nat(50) }), { minLength: 1, maxLength: 200 })
+  const arrivals = fc.array(fc.record({ process: fc.nat(9), pause_ms: fc.nat(5) }), { minLength: 100, maxLength: 300 })
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10 }),
-      fc.integer({ min: 1, max: 200 }),
-      fc.integer({ min: 10, max: 100 }),
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 10, max: 30 }),
       arrivals,
       (count, per_second, burst, requests) => {
         const tenant = `t${runs++}`

@@ -144,14 +144,19 @@ export const listEventsAfter = (tx: Tx, after: Position, horizon: number, count:
     [tx.tenant_id, after.last_txid, after.last_event_id, horizon, count],
   )
 
-/** Events without a link, whatever their numbers, in the order of their ids. */
-export const listUnchainedById = (tx: Tx, after_event_id: string, count: number) =>
+/**
+ * Events without a link, in the order of their ids: those of this cluster's transactions that have ended, and those with numbers that
+ * this cluster has not given out. What lies in between may still be overtaken, and is found by its number later. Links are probed
+ * one by one as above: right after a restore there are no statistics, and a join may be planned as if the tables were empty.
+ */
+export const listUnchainedById = (tx: Tx, after_event_id: string, horizon: number, count: number) =>
   tx.query<EventRow>(
     `select ${eventColumns} from app.audit_event e
       where tenant_id = $1 and event_id > $2::uuid
-        and not exists (select 1 from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id and l.event_id > $2::uuid)
-      order by event_id limit $3`,
-    [tx.tenant_id, after_event_id, count],
+        and (txid < $3 or txid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+        and (select l.seq from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id) is null
+      order by event_id limit $4`,
+    [tx.tenant_id, after_event_id, horizon, count],
   )
 
 export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>

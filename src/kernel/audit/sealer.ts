@@ -72,7 +72,7 @@ export async function sealTenant(tx: Tx, keys: AuditKeys, catch_up?: CatchUp): P
  */
 async function chainUnlinked(tx: Tx, keys: AuditKeys, head: ChainEnd, from: CatchUp): Promise<ChainedBatch> {
   await tx.takeTime()
-  const events = await listUnchainedById(tx, from.after_event_id, BATCH)
+  const events = await listUnchainedById(tx, from.after_event_id, from.horizon, BATCH)
   const last = events.at(-1)
   const more = events.length === BATCH
   if (head.seq === 0 && !last) return { chained: 0, more: false }
