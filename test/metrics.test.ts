@@ -91,11 +91,10 @@ test('the queue: how many by state, and how late the oldest that anybody could t
 })
 
 test('the audit record: what is not chained yet, and nothing once it is', async () => {
-  const sealer = w.runtime.createSealer()
-  expect(await scrape()).not.toHaveProperty('probity_audit_unsealed_events')
-  await sealCompletely(w, tenant)
-  // The gauge follows the sealer made last.
   const own = w.runtime.createSealer()
+  // Counted from the tables: true before this process has scanned for the first time.
+  expect((await scrape())['probity_audit_unsealed_events']).toBeGreaterThan(0)
+  await sealCompletely(w, tenant)
   const sealed = async <T>(then: () => Promise<T>): Promise<T> => {
     await own.pass()
     return then()
@@ -112,7 +111,6 @@ test('the audit record: what is not chained yet, and nothing once it is', async 
       probity_audit_unsealed_events: 0,
       probity_audit_unsealed_age_seconds: 0,
     })
-  await sealer.stop()
 })
 
 test('a database that is gone leaves the other metrics alone', async () => {

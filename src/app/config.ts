@@ -3,6 +3,7 @@
  * one message together with what would be right; nothing else in the program reads process.env.
  */
 import fs from 'node:fs'
+import { parseDatabaseUrl } from '../kernel/database/servers.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { parseIssuers } from './issuers.ts'
 
@@ -122,8 +123,15 @@ function readUrls(given: (name: string) => string | undefined, faults: string[])
   const set = urls.filter(([, , url]) => url !== undefined)
   if (set.length === 0) return null
   for (const [, name, url] of set) {
-    if (!/^postgres(ql)?:\/\//.test(url as string))
+    if (!/^postgres(ql)?:\/\//.test(url as string)) {
       faults.push(`${name} must be a URL such as postgres://app:password@host:5432/probity.`)
+      continue
+    }
+    try {
+      parseDatabaseUrl(url as string)
+    } catch (error) {
+      faults.push(`${name}: ${(error as Error).message}.`)
+    }
   }
   for (const [role, name, url] of urls) {
     if (url === undefined && role !== 'migrator') {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'
+import { connectionFor, type DatabaseConnection } from '../kernel/database/servers.ts'
 import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '../kernel/seal.ts'
 import type { Config } from './config.ts'
 import { resolveDataDir } from './embedded/data-dir.ts'
@@ -14,11 +15,11 @@ import type { LoginRole } from './embedded/roles.ts'
 import type { Project } from './project.ts'
 
 export interface Connections {
-  readonly app: pg.PoolConfig
-  readonly worker: pg.PoolConfig
-  readonly steward: pg.PoolConfig
+  readonly app: DatabaseConnection
+  readonly worker: DatabaseConnection
+  readonly steward: DatabaseConnection
   /** Null on an external server unless MIGRATOR_DATABASE_URL is set. */
-  readonly migrator: pg.PoolConfig | null
+  readonly migrator: DatabaseConnection | null
 }
 
 export interface Environment {
@@ -65,11 +66,8 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
   const home = findHome(config, project)
   const { database_urls } = config
   if (database_urls) {
-    const external = (url: string): pg.PoolConfig => ({
-      connectionString: url,
-      application_name: `probity ${name}`,
-      keepAlive: true,
-    })
+    const external = (url: string): DatabaseConnection =>
+      connectionFor(url, { application_name: `probity ${name}`, keepAlive: true })
     return {
       home: home.dir,
       connections: {

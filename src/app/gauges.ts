@@ -23,7 +23,7 @@ export const waitingGauges = [
   { name: 'probity_audit_unsealed_events', help: 'Audit events that are recorded but not chained yet.' },
   {
     name: 'probity_audit_unsealed_age_seconds',
-    help: 'How long ago the record of all tenants was last known to be chained; 0 when it is.',
+    help: 'Age of the oldest audit event that is not chained yet; 0 when there is none.',
   },
 ] as const satisfies readonly GaugeFacts[]
 

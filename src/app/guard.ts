@@ -5,14 +5,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sealContext } from '../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../kernel/auth/queries.ts'
-import { isConnectionFailure } from '../kernel/database/failures.ts'
+import { isConnectionFailure, ReadOnlyServer } from '../kernel/database/failures.ts'
 import { latestVersion, type Migration } from '../kernel/database/migrations.ts'
 import { Database } from '../kernel/database/tx.ts'
 import { type AskRows, findRoleFault, findWallFaults } from '../kernel/database/walls.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
 import type { Connections } from './environment.ts'
-import { findSchemaState, findServerFacts, hasSchema, listActiveDemoTenants, listAppliedMigrations } from './queries.ts'
+import {
+  findSchemaState,
+  findServerFacts,
+  findWriteObstacle,
+  hasSchema,
+  listActiveDemoTenants,
+  listAppliedMigrations,
+} from './queries.ts'
 
 export const servingRoles = ['app', 'worker', 'steward'] as const
 
@@ -52,6 +59,9 @@ const SHOWN_FAULTS = 5
 const CONNECTION_REMEDY =
   'Check that the server runs, and that the database URLs name its address, database, role and password.'
 
+const STANDBY_REMEDY =
+  'Let the database URLs name the primary, or all servers: postgres://…@host-a,host-b/probity?target_session_attrs=read-write.'
+
 const fine = (detail: string): Verdict => ({ ok: true, detail })
 const wrong = (detail: string, remedy: string): Verdict => ({ ok: false, detail, remedy })
 
@@ -71,6 +81,8 @@ export const guardChecks: readonly GuardCheck[] = [
     name: 'database',
     run: async ({ app }) => {
       const facts = await app.one(SCOPE, findServerFacts)
+      const obstacle = await app.one(SCOPE, findWriteObstacle)
+      if (obstacle !== null) return wrong(obstacle, STANDBY_REMEDY)
       return fine(`PostgreSQL ${facts?.version}`)
     },
   },
@@ -221,11 +233,15 @@ export async function awaitDatabase(
   const deadline = performance.now() + options.limit_ms
   for (let told = false; ; told = true) {
     try {
-      await guarded.app.one(SCOPE, findServerFacts)
-      return
+      const obstacle = await guarded.app.one(SCOPE, findWriteObstacle)
+      if (obstacle === null) return
+      // It may be about to become the primary.
+      guarded.app.discardIdle()
+      throw new ReadOnlyServer(obstacle)
     } catch (error) {
       if (!isUnreachable(error) || performance.now() > deadline) {
-        throw new Error(`The database cannot be used: ${reasonOf(error)}. ${CONNECTION_REMEDY}`, { cause: error })
+        const remedy = error instanceof ReadOnlyServer ? STANDBY_REMEDY : CONNECTION_REMEDY
+        throw new Error(`The database cannot be used: ${reasonOf(error)}. ${remedy}`, { cause: error })
       }
       if (!told) options.onWait(reasonOf(error))
       await sleep(500, undefined, { signal: options.signal })

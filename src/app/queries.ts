@@ -72,6 +72,19 @@ export const findSchemaState = (tx: Tx) =>
 
 export const findOne = (tx: Tx) => tx.find<{ one: number }>('select 1 as one')
 
+/** Whether the server that is reached takes writes, and if not, why. Asked in a transaction that is read-only anyway. */
+export const findServerState = (tx: Tx) =>
+  tx.find<{ is_standby: boolean; is_read_only: boolean }>(
+    `select pg_is_in_recovery() as is_standby, current_setting('default_transaction_read_only') = 'on' as is_read_only`,
+  )
+
+/** Null when the server takes writes. */
+export const findWriteObstacle = async (tx: Tx): Promise<string | null> => {
+  const state = await findServerState(tx)
+  if (state?.is_standby) return 'the server is a standby and takes no writes'
+  return state?.is_read_only ? 'the server is set to default_transaction_read_only and takes no writes' : null
+}
+
 /** The table's name comes from a declaration, never from a request. */
 export const hasRows = async (tx: Tx, table: string): Promise<boolean> =>
   (await tx.query(`select 1 from app.${table} where tenant_id = $1 limit 1`, [tx.tenant_id])).length > 0

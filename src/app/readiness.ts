@@ -3,14 +3,14 @@ import type { Database } from '../kernel/database/tx.ts'
 import { findRoleFault, findWallFaults } from '../kernel/database/walls.ts'
 import type { Check, CheckFunction } from '../kernel/readiness.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
-import { findOne, findSchemaState } from './queries.ts'
+import { findSchemaState, findWriteObstacle } from './queries.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
 /** The catalogue does not change between two probes a second apart. */
 const WALLS_KEEP_MS = 10_000
 
 export function createReadinessChecks(options: {
-  database: Pick<Database, 'one' | 'read'>
+  database: Pick<Database, 'one' | 'read' | 'discardIdle'>
   expected_schema: string
   isDraining: () => boolean
 }): Record<string, CheckFunction> {
@@ -31,8 +31,11 @@ export function createReadinessChecks(options: {
   return {
     process: async () => (isDraining() ? { status: 'failed', detail: 'shutting down' } : { status: 'ok' }),
     database: async () => {
-      await database.one(SCOPE, findOne)
-      return { status: 'ok' }
+      const obstacle = await database.one(SCOPE, findWriteObstacle)
+      if (obstacle === null) return { status: 'ok' }
+      // The next probe connects anew, and may reach the server that takes writes by then.
+      database.discardIdle()
+      return { status: 'failed', detail: obstacle }
     },
     schema: async () => {
       const current = (await database.one(SCOPE, findSchemaState))?.current ?? '0000'

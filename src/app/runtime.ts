@@ -1,10 +1,9 @@
 /** Puts the kernel together from configuration and connections. The only place that knows every part. */
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { createAlarm } from '../kernel/alarm.ts'
 import { createAuditKeys } from '../kernel/audit/chain.ts'
-import { AuditSealer } from '../kernel/audit/sealer.ts'
+import { AuditSealer, SCAN_EVERY_MS } from '../kernel/audit/sealer.ts'
 import { AUDIENCE, BUILT_IN_ISSUER, createBuiltInIssuer } from '../kernel/auth/built-in-issuer.ts'
 import { findStanding } from '../kernel/auth/queries.ts'
 import { roles } from '../kernel/auth/roles.ts'
@@ -12,6 +11,7 @@ import { Standings } from '../kernel/auth/standing.ts'
 import { createTokenVerifier, type TrustedIssuer } from '../kernel/auth/token-verifier.ts'
 import { createCursorCodec } from '../kernel/cursor.ts'
 import { declareConstraints } from '../kernel/database/failures.ts'
+import type { DatabaseConnection } from '../kernel/database/servers.ts'
 import { Database } from '../kernel/database/tx.ts'
 import { createCors } from '../kernel/http/envelope.ts'
 import { createServer, type Fallback, type HttpServer } from '../kernel/http/server.ts'
@@ -23,6 +23,8 @@ import { Limits } from '../kernel/limits.ts'
 import type { Log } from '../kernel/log.ts'
 import { Metrics } from '../kernel/metrics.ts'
 import { openapiDocument } from '../kernel/openapi.ts'
+import type { ProcessKind } from '../kernel/process/queries.ts'
+import { ProcessRegistry } from '../kernel/process/registry.ts'
 import { runChecks } from '../kernel/readiness.ts'
 import type { Module, Route } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
@@ -34,7 +36,7 @@ import { modules as allModules } from './modules.ts'
 import { createReadinessChecks } from './readiness.ts'
 
 export interface RuntimeOptions {
-  readonly connections: { readonly app: pg.PoolConfig; readonly worker: pg.PoolConfig }
+  readonly connections: { readonly app: DatabaseConnection; readonly worker: DatabaseConnection }
   readonly keyring: Keyring
   readonly build: BuildFacts
   readonly log: Log
@@ -62,7 +64,9 @@ export interface Runtime {
   readonly metrics: Metrics
   createServer(): Promise<HttpServer>
   createRunner(slots: number, timing?: { lease_ms?: number; heartbeat_ms?: number; poll_ms?: number }): JobRunner
-  createSealer(): AuditSealer
+  /** Makes this process known to the others; the caller starts and stops it. */
+  createProcessRegistry(kind: ProcessKind): ProcessRegistry
+  createSealer(change?: { transactions?: Pick<Database, 'write'> }): AuditSealer
   close(): Promise<void>
 }
 
@@ -79,7 +83,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const modules = options.modules ?? allModules
   const { log, keyring } = options
   for (const module of modules) declareConstraints(module.constraints ?? {})
-  const connect = (connection: pg.PoolConfig, max: number) =>
+  const connect = (connection: DatabaseConnection, max: number) =>
     new Database({
       connection,
       max,
@@ -91,6 +95,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const database = connect(options.connections.app, options.pool_size)
   let queue: Database | undefined
   let sealer: AuditSealer | undefined
+  let processes: ProcessRegistry | undefined
   const metrics = new Metrics()
   metrics.gauge(
     'probity_database_connections_in_use',
@@ -190,9 +195,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
       return new JobRunner({ kernel, queue, metrics, slots, ...timing })
     },
-    createSealer: () => {
+    createProcessRegistry: (kind) => {
+      const onServing = (count: number) => kernel.limits.setProcesses(count)
+      processes = new ProcessRegistry({ transactions: database, kind, log, onServing })
+      return processes
+    },
+    createSealer: (change = {}) => {
       queue ??= connect(options.connections.worker, QUEUE_CONNECTIONS)
-      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log })
+      const isTurn = () => processes?.isTurn(SCAN_EVERY_MS) ?? true
+      sealer = new AuditSealer({ transactions: database, queue, keys: kernel.audit, log, isTurn, ...change })
       return sealer
     },
     close: async () => {

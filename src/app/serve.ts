@@ -64,6 +64,9 @@ export async function serve(options: ServeOptions, life: Lifetime): Promise<Serv
     metrics.close()
     metrics.closeAllConnections()
   })
+  const processes = runtime.createProcessRegistry({ serves_requests: options.http !== null, runs_jobs: options.jobs })
+  await processes.start()
+  life.onEnd(null, MARGIN_MS, () => processes.stop())
   life.proceed()
 
   if (options.jobs) {

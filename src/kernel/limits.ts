@@ -1,6 +1,7 @@
 /**
  * Rate limits: token buckets per principal, tenant and anonymous address, requests in flight per tenant, and an allowance
- * of unfinished heavy work. Buckets live in the process; values are the tenant's own rows, with generous defaults.
+ * of unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets live in the process, and each
+ * process that serves requests has an equal share of the limit, so that they hold in sum.
  */
 import type { Standing } from './auth/standing.ts'
 import { refuse } from './problem.ts'
@@ -38,26 +39,53 @@ export class Limits {
   readonly #buckets = new TokenBuckets()
   readonly #inFlight = new InFlight()
   #flooded_until_ms = Number.NEGATIVE_INFINITY
+  #processes = 1
+  #shares = new WeakMap<Limit, Limit>()
 
+  /** How many processes serve requests, this one included. */
+  setProcesses(count: number): void {
+    const processes = Math.max(1, count)
+    if (processes === this.#processes) return
+    this.#processes = processes
+    this.#shares = new WeakMap()
+  }
+
+  /** What the tenant may use of it in all processes together. */
   limitOf(standing: Standing, bucket: Bucket): Limit {
     return standing.limits.get(bucket) ?? defaultLimits[bucket]
   }
 
+  #shareOf(limit: Limit): Limit {
+    if (this.#processes === 1) return limit
+    let share = this.#shares.get(limit)
+    if (!share) {
+      // Whole tokens, and at least one: whoever may ask at all may ask everywhere.
+      const burst = Math.max(1, Math.floor(limit.burst / this.#processes))
+      share = { per_second: limit.per_second / this.#processes, burst }
+      this.#shares.set(limit, share)
+    }
+    return share
+  }
+
+  #ownLimit(standing: Standing, bucket: Bucket): Limit {
+    return this.#shareOf(this.limitOf(standing, bucket))
+  }
+
   /** Before an unknown token is verified: verification is work that a stranger could ask for without end. */
   expectAnonymousRoom(address: string): void {
-    anonymousHeaders(this.#buckets.peek(`a:${address}`, defaultLimits.anonymous))
+    anonymousHeaders(this.#buckets.peek(`a:${address}`, this.#shareOf(defaultLimits.anonymous)))
   }
 
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
   takeAnonymous(address: string): Record<string, string> {
-    return anonymousHeaders(this.#buckets.take(`a:${address}`, defaultLimits.anonymous))
+    return anonymousHeaders(this.#buckets.take(`a:${address}`, this.#shareOf(defaultLimits.anonymous)))
   }
 
   /** Returns the RateLimit headers, or fails with 429 that carries them. */
   takePrincipal(tenantId: string, principal: string, standing: Standing): Record<string, string> {
-    const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
+    const own = this.#buckets.take(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))
     // What its own limit refuses must not use up the tenant's: one runaway key would lock everybody else out.
-    const shared = [`t:${tenantId}`, this.limitOf(standing, 'tenant')] as const
+    const shared = [`t:${tenantId}`, this.#ownLimit(standing, 'tenant')] as const
     const all = own.allowed ? this.#buckets.take(...shared) : this.#buckets.peek(...shared)
     if (own.allowed && all.allowed) return headersOf(own, all)
     if (!this.#buckets.take(floodKey(tenantId), FLOOD).allowed) this.#flooded_until_ms = performance.now() + FLOOD_MS
@@ -75,13 +103,13 @@ export class Limits {
    */
   floodOf(tenantId: string, principal: string, standing: Standing): Refusal | undefined {
     if (this.#buckets.peek(floodKey(tenantId), FLOOD).allowed) return undefined
-    const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))
-    const all = this.#buckets.peek(`t:${tenantId}`, this.limitOf(standing, 'tenant'))
+    const own = this.#buckets.peek(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))
+    const all = this.#buckets.peek(`t:${tenantId}`, this.#ownLimit(standing, 'tenant'))
     return own.allowed && all.allowed ? undefined : refusalOf(own, all)
   }
 
   enter(tenantId: string, standing: Standing): void {
-    if (!this.#inFlight.enter(tenantId, this.limitOf(standing, 'in_flight').burst)) {
+    if (!this.#inFlight.enter(tenantId, this.#ownLimit(standing, 'in_flight').burst)) {
       refuse('concurrency_limited', { retry_after_s: 1 })
     }
   }
@@ -98,10 +126,10 @@ export class Limits {
       remaining: Math.floor(state.remaining),
       reset_s: state.reset_s,
     })
-    const inFlight = this.limitOf(standing, 'in_flight').burst
+    const inFlight = this.#ownLimit(standing, 'in_flight').burst
     return [
-      show('principal', this.#buckets.peek(`p:${tenantId}:${principal}`, this.limitOf(standing, 'principal'))),
-      show('tenant', this.#buckets.peek(`t:${tenantId}`, this.limitOf(standing, 'tenant'))),
+      show('principal', this.#buckets.peek(`p:${tenantId}:${principal}`, this.#ownLimit(standing, 'principal'))),
+      show('tenant', this.#buckets.peek(`t:${tenantId}`, this.#ownLimit(standing, 'tenant'))),
       {
         bucket: 'in_flight',
         limit: inFlight,

@@ -79,3 +79,8 @@ function takeRandom(): number {
   used += RANDOM_BYTES
   return used - RANDOM_BYTES
 }
+
+/** When a version 7 UUID was made. */
+export function uuidTime_ms(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+}

@@ -2,7 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { modules } from '../../src/app/modules.ts'
 import { defaultLimits } from '../../src/kernel/limits.ts'
+import type { ProcessRegistry } from '../../src/kernel/process/registry.ts'
+import { SYSTEM_TENANT } from '../../src/kernel/uuid.ts'
 import { createRehearsal } from '../support/rehearsal.ts'
+import { secondProcess } from '../support/second-process.ts'
 import { type World, world } from '../support/world.ts'
 
 const rehearsal = createRehearsal()
@@ -207,6 +210,100 @@ describe('a stranger', () => {
       expect(reply.status).toBe(200)
       expect(reply.headers['ratelimit']).toBeUndefined()
     }
+  })
+})
+
+describe('several processes on one database', () => {
+  type Processes = { get: (token: string) => Promise<number>; registry: ProcessRegistry; close: () => Promise<unknown> }
+  const kind = { serves_requests: true, runs_jobs: false }
+
+  async function open(count: number): Promise<Processes[]> {
+    const first: Processes = {
+      get: async (token) => (await me(token)).status,
+      registry: w.runtime.createProcessRegistry(kind),
+      close: async () => {},
+    }
+    const others = await Promise.all(
+      Array.from({ length: count - 1 }, async () => {
+        const process = await secondProcess(w)
+        return {
+          get: async (token: string) => (await process.get('/api/auth/me', token)).status,
+          registry: process.runtime.createProcessRegistry(kind),
+          close: process.close,
+        }
+      }),
+    )
+    return [first, ...others]
+  }
+  const beatAll = async (processes: readonly Processes[]) => {
+    // The first round makes them known, the second one tells all of them.
+    for (let round = 0; round < 2; round++) for (const { registry } of processes) await registry.beat()
+  }
+  /** As fast as each of them lets it, for six seconds. */
+  async function hammer(processes: readonly Processes[], token: string): Promise<number> {
+    let served = 0
+    for (let second = 0; second <= 6; second++) {
+      for (const { get } of processes) while ((await get(token)) === 200) served++
+      now_ms += 1000
+    }
+    return served
+  }
+  const limits = { principal: [20, 20], tenant: [20, 20] } as Rows
+  const FULL = 20 + 6 * 20
+
+  test('share a limit: three together serve no more than 1.2 times what one alone serves', async () => {
+    const processes = await open(3)
+    await beatAll(processes)
+    const { token } = await tenantWith(limits)
+    const together = await hammer(processes, token)
+    expect(together).toBeLessThanOrEqual(1.2 * FULL)
+    expect(together).toBeGreaterThanOrEqual(0.8 * FULL)
+
+    // Two leave: the third has all of it from its next heartbeat on.
+    const [alone, ...others] = processes as [Processes, ...Processes[]]
+    for (const { registry, close } of others) {
+      await registry.stop()
+      await close()
+    }
+    await alone.registry.beat()
+    const { token: next } = await tenantWith(limits)
+    expect(await hammer([alone], next)).toBe(FULL)
+    await alone.registry.stop()
+  })
+
+  test('count until they have not been seen for 15 seconds, and workers do not count at all', async () => {
+    const [own] = (await open(1)) as [Processes]
+    const seen = async (age: string, serves_requests: boolean) => {
+      await w.runtime.database.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+        tx.run(
+          `insert into app.process (tenant_id, process_id, serves_requests, runs_jobs, seen_at) values ($1, $2, $3, true, now() - $4::interval)
+           on conflict on constraint process_pkey do update set serves_requests = $3, seen_at = now() - $4::interval`,
+          [SYSTEM_TENANT, OTHER, serves_requests, age],
+        ),
+      )
+      await own.registry.beat()
+      const { token } = await tenantWith({ principal: [1, 20] })
+      return (await me(token)).headers['ratelimit-policy']
+    }
+    const OTHER = '00000000-0000-7000-8000-00000000000a'
+    expect(await seen('10 seconds', true)).toContain('"principal";q=10;w=20')
+    expect(await seen('10 seconds', false)).toContain('"principal";q=20;w=20')
+    expect(await seen('16 seconds', true)).toContain('"principal";q=20;w=20')
+    await own.registry.stop()
+  })
+
+  test('take turns where one of them is enough', async () => {
+    const worker = { serves_requests: false, runs_jobs: true }
+    const registries = [1, 2, 3].map(() => w.runtime.createProcessRegistry(worker))
+    const alone = registries[0] as ProcessRegistry
+    expect(alone.isTurn(500)).toBe(true)
+    for (let round = 0; round < 2; round++) for (const registry of registries) await registry.beat()
+    for (let turn = 0; turn < 6; turn++)
+      expect(registries.filter((registry) => registry.isTurn(500, turn * 500))).toHaveLength(1)
+    for (const registry of registries.slice(1)) await registry.stop()
+    await alone.beat()
+    for (let turn = 0; turn < 3; turn++) expect(alone.isTurn(500, turn * 500)).toBe(true)
+    await alone.stop()
   })
 })
 

@@ -58,7 +58,8 @@ export const listTenantIds = async (tx: Asking): Promise<string[]> =>
  * What a column is stored as in a backup where its value means nothing elsewhere; SQL over the row `t`.
  * - A job that was running is queued again: the worker that held its lease is not there.
  * - Transaction numbers start anew in a new cluster. An event counts as sealed at number 0, before everything to come;
- *   one that was not sealed yet gets number 1, so that the first worker chains it. The head stands behind every sealed one.
+ *   one that was not sealed yet gets number 1, so that the first worker chains it. The head stands behind every sealed one,
+ *   and names no cluster, so that the first worker compares events with links.
  */
 const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   job: {
@@ -73,6 +74,7 @@ const columnRules: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   audit_head: {
     last_txid: '0',
     last_event_id: `'ffffffff-ffff-ffff-ffff-ffffffffffff'`,
+    cluster_id: 'null',
   },
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { type DatabaseConnection, openClient } from '../../kernel/database/servers.ts'
 import { type Asking, CONTEXT } from './queries.ts'
 
 /** Every value in PostgreSQL's own text form. */
@@ -31,12 +32,8 @@ export class Session {
     this.#client = client
   }
 
-  static async open(connection: pg.ClientConfig): Promise<Session> {
-    const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...connection })
-    // Whoever waits for an answer is told; without a listener Node would exit before.
-    client.on('error', () => {})
-    await client.connect()
-    return new Session(client)
+  static async open(connection: DatabaseConnection): Promise<Session> {
+    return new Session(await openClient(connection, { connectionTimeoutMillis: 10_000 }))
   }
 
   /** A transaction that fails takes the connection with it: nothing is to be tried again on it. */

@@ -1,5 +1,6 @@
 /** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
-import pg from 'pg'
+import type pg from 'pg'
+import { type DatabaseConnection, openClient } from '../../kernel/database/servers.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
@@ -7,6 +8,7 @@ import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from 
 import { migrationsOf } from '../project.ts'
 import { findServerFacts } from '../queries.ts'
 import type { Command, Invocation } from './command.ts'
+import { checkChains, checkServers } from './database-checks.ts'
 import {
   bad,
   checkBinaries,
@@ -135,7 +137,9 @@ async function examineDatabase(
     }
     if (fault === 'database') return
     show(await checkClock(guarded))
+    if (fault === null) show(await checkChains(guarded))
   }).catch((error) => show(bad('clock', reasonOf(error), 'Run the doctor again.')))
+  for (const finding of await checkServers(config, connections)) show(finding)
   await examineConnection(config, connections.app, show)
   show(await checkMigrator(connections.migrator))
 }
@@ -158,10 +162,8 @@ async function checkClock({ app }: Guarded): Promise<Finding> {
   return bad('clock', detail, 'Run a time service (NTP) on both machines: tokens and leases compare their clocks.')
 }
 
-async function withClient<T>(connection: pg.PoolConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5000 })
-  client.on('error', () => {})
-  await client.connect()
+async function withClient<T>(connection: DatabaseConnection, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await openClient(connection)
   try {
     return await body(client)
   } finally {
@@ -171,7 +173,7 @@ async function withClient<T>(connection: pg.PoolConfig, body: (client: pg.Client
 
 async function examineConnection(
   config: Config,
-  connection: pg.PoolConfig,
+  connection: DatabaseConnection,
   show: (finding: Finding) => void,
 ): Promise<void> {
   try {
@@ -202,7 +204,7 @@ export function judgeRoom(room: { limit: number; used: number }, pool_size: numb
   return bad('connections', detail, 'Lower PROBITY_POOL_SIZE, or raise max_connections of the server.')
 }
 
-async function checkMigrator(connection: pg.PoolConfig | null): Promise<Finding> {
+async function checkMigrator(connection: DatabaseConnection | null): Promise<Finding> {
   const name = 'role migrator'
   if (!connection) return skipped(name, 'MIGRATOR_DATABASE_URL is not set; only "migrate" needs it')
   try {

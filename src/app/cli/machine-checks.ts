@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { createKeySet } from '../../kernel/auth/key-sets.ts'
+import { parseDatabaseUrl } from '../../kernel/database/servers.ts'
 import { createKeyring, loadMasterKeyFile } from '../../kernel/seal.ts'
 import { type Config, urlNames, type Variables } from '../config.ts'
 import { prepareDataDir } from '../embedded/data-dir.ts'
@@ -56,20 +57,22 @@ const SAYS_TLS = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']
 /** Nothing, a loopback address, or the folder of a socket. */
 const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|(\/|%2f).*)?$/i
 
+/** Of one host. */
+function isOpenUrl(url: string): boolean {
+  // A name without a host, which may follow as a parameter, is no URL elsewhere.
+  const text = url.replace('@/', '@localhost/')
+  if (!URL.canParse(text)) return false
+  const { hostname, searchParams } = new URL(text)
+  return !HERE.test(searchParams.get('host') ?? hostname) && !SAYS_TLS.some((parameter) => searchParams.has(parameter))
+}
+
 export function checkEncryption(config: Config, env: Variables): Finding {
   const name = 'encryption'
   const { database_urls, production } = config
   if (!database_urls) return skipped(name, 'the embedded database is on this machine')
   if (!production) return skipped(name, 'looked at for production only')
-  const isOpen = (given: string | null): boolean => {
-    // A name without a host, which may follow as a parameter, is no URL elsewhere.
-    const text = given?.replace('@/', '@localhost/')
-    if (text === undefined || env['PGSSLMODE'] || !URL.canParse(text)) return false
-    const { hostname, searchParams } = new URL(text)
-    return (
-      !HERE.test(searchParams.get('host') ?? hostname) && !SAYS_TLS.some((parameter) => searchParams.has(parameter))
-    )
-  }
+  const isOpen = (given: string | null): boolean =>
+    given !== null && !env['PGSSLMODE'] && parseDatabaseUrl(given).urls.some(isOpenUrl)
   const roles = Object.keys(urlNames) as (keyof typeof urlNames)[]
   const open = roles.filter((role) => isOpen(database_urls[role])).map((role) => urlNames[role])
   if (open.length === 0) return good(name, 'every URL of another machine says how it is encrypted')

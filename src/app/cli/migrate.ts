@@ -25,7 +25,8 @@ processes may do this at once: one migrates, the others wait and find nothing to
       if (args.flag('plan')) {
         const { current, expected, pending } = await planMigrations(connections.migrator, migrations)
         terminal.out(`The schema is at ${current}, this version brings ${expected}; ${pending.length} pending.`)
-        for (const { version, name } of pending) terminal.out(`${version} ${name}`)
+        for (const { version, name, online } of pending)
+          terminal.out(`${version} ${name}${online ? ' (outside a transaction; writes go on)' : ''}`)
         return 0
       }
       const applied = await applyMigrations(connections.migrator, migrations, (step) => terminal.note(step))

@@ -59,7 +59,13 @@ function headOf({ events, links }: Stored) {
   const last = links.at(-1) as LinkRow
   const event = events.at(-1) as EventRow
   const end = { seq: last.seq, hash: last.hash }
-  return { ...end, mac: keys.headMac(tenant_id, end), last_txid: event.txid, last_event_id: event.event_id }
+  return {
+    ...end,
+    mac: keys.headMac(tenant_id, end),
+    last_txid: event.txid,
+    last_event_id: event.event_id,
+    in_this_cluster: true,
+  }
 }
 
 function verify(stored: Stored, head: ReturnType<typeof headOf> | undefined) {
@@ -110,6 +116,14 @@ describe('the chain', () => {
     const head = headOf(stored)
     stored.events.push(makeEvent(51))
     expect(verify(stored, head)).toMatchObject({ intact: true, events: 50, head_seq: 50, unsealed: 1, faults: [] })
+  })
+
+  test('an event before a position of the same cluster needs a link, before one of another it only waits for it', () => {
+    const stored = makeChain(5)
+    const head = headOf(stored)
+    stored.events.push({ ...makeEvent(6), txid: 2 })
+    expect(verify(stored, head).faults).toEqual([expect.objectContaining({ fault: 'event_planted' })])
+    expect(verify(stored, { ...head, in_this_cluster: false })).toMatchObject({ intact: true, unsealed: 1 })
   })
 
   const size = 12

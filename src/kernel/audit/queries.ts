@@ -23,43 +23,73 @@ export const deferEvent = (tx: Tx, event: AuditEvent, mac: string): void =>
 
 // As the worker role ------------------------------------------------------------------------------------------------
 
-/** Transactions below this number have ended, one way or the other. */
-export const findHorizon = async (tx: Tx): Promise<number> =>
-  (await tx.find<{ horizon: number }>('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon'))
-    ?.horizon ?? 0
+/** One scan at a time over all processes; the lock ends with the transaction, so a pooler in transaction mode is no obstacle. */
+export const tryLockScan = async (tx: Tx): Promise<boolean> =>
+  (await tx.find<{ locked: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('audit scan', 0)) as locked"))
+    ?.locked ?? false
 
-/** The same, with the number that the next transaction will get. */
-export const findSnapshot = async (tx: Tx): Promise<{ horizon: number; next_txid: number }> =>
-  (await tx.find<{ horizon: number; next_txid: number }>(
-    `select pg_snapshot_xmin(s)::text::bigint as horizon, pg_snapshot_xmax(s)::text::bigint as next_txid
-       from pg_current_snapshot() s`,
-  )) ?? { horizon: 0, next_txid: 0 }
+/** The position of the isolation canary, whose events are never chained. */
+export const NEVER_CHAINED = Number.MAX_SAFE_INTEGER
 
 /**
- * Tenant by tenant, along the index that sealing reads: some three microseconds for each, twice a second. An index of all
- * tenants' transactions would save them, and cost as much for every event, at the one page where all of them end. The order
- * keeps the planner from looking for the newest events at the beginning of the table.
+ * Each tenant with the position of its chain. `state` says how to find what is not chained yet: in a tenant without a chain, all
+ * events; in one whose position was counted in this cluster, those behind it; in a `moved` one, those without a link. Numbers
+ * that this cluster has not given out yet belong to events from another one, which are chained.
  */
-const eventsSince = (limit: string): string => `app.tenant t cross join lateral (
-       select from app.audit_event e where e.tenant_id = t.tenant_id and e.txid >= $1 order by e.txid ${limit}) event`
+const positions = `with cluster as materialized (
+       select pg_snapshot_xmax(s)::text::bigint as next_txid, app.cluster_id() as cluster_id from pg_current_snapshot() s
+     ), positions as materialized (
+       select t.tenant_id, c.next_txid, h.seq, h.last_txid, h.last_event_id, h.sealed_at,
+              case when h.tenant_id is null then 'empty' when h.last_txid = ${NEVER_CHAINED} then 'never'
+                   when coalesce(h.cluster_id = c.cluster_id, c.cluster_id is null) and h.last_txid < c.next_txid then 'current'
+                   else 'moved' end as state
+         from cluster c cross join app.tenant t left join app.audit_head h on h.tenant_id = t.tenant_id)`
 
-export const countEventsSince = async (tx: Tx, since_txid: number): Promise<number> =>
-  (await tx.find<{ events: number }>(`select count(*) as events from ${eventsSince('')}`, [since_txid]))?.events ?? 0
+const isBehind = (position: string): string =>
+  `e.tenant_id = ${position}.tenant_id and (e.txid, e.event_id) > (${position}.last_txid, ${position}.last_event_id) and e.txid < ${position}.next_txid`
 
-/** Tenants with events since a horizon. */
-export const listTenantsWithEvents = (tx: Tx, since_txid: number) =>
-  tx.query<{ tenant_id: string }>(`select t.tenant_id from ${eventsSince('limit 1')}`, [since_txid])
-
-/** Every tenant that has any event, by skipping through the index. */
-export const listAllTenantsWithEvents = (tx: Tx) =>
+/**
+ * Tenants with something to chain. One index probe for each, some three microseconds; an index of all tenants' transactions would
+ * save them and cost as much for every event. The order keeps the planner from searching the newest events from the oldest on.
+ */
+export const listTenantsToChain = (tx: Tx) =>
   tx.query<{ tenant_id: string }>(
-    `with recursive t as (
-       (select tenant_id from app.audit_event order by tenant_id limit 1)
-       union all
-       select (select e.tenant_id from app.audit_event e where e.tenant_id > t.tenant_id order by e.tenant_id limit 1)
-         from t where t.tenant_id is not null)
-     select tenant_id from t where tenant_id is not null`,
+    `${positions} select p.tenant_id from positions p where case p.state
+       when 'never' then false when 'moved' then true
+       when 'empty' then (select true from app.audit_event e where e.tenant_id = p.tenant_id order by e.txid limit 1)
+       else (select true from app.audit_event e where ${isBehind('p')} order by e.txid, e.event_id limit 1) end`,
   )
+
+export interface Unchained {
+  readonly events: number
+  /** A version 7 UUID, hence with the time of the event. */
+  readonly oldest_event_id: string | null
+  /** When a chain that was moved here was last extended; null when none with unchained events was. */
+  readonly moved_since: string | null
+}
+
+/** What is recorded and not chained, counted from the tables alone. A link has exactly one event, which gives the count for a moved chain. */
+export const findUnchained = async (tx: Tx): Promise<Unchained> =>
+  (await tx.find<Unchained>(
+    `${positions} select coalesce(sum(u.events), 0)::bigint as events, min(u.oldest) as oldest_event_id, min(u.since) as moved_since from (
+       select b.events, b.oldest, null::timestamptz as since from positions p cross join lateral (
+         select count(*) as events, min(e.event_id::text) as oldest from app.audit_event e where ${isBehind('p')}) b
+        where p.state = 'current'
+       union all
+       select a.events, a.oldest, null from positions p cross join lateral (
+         select count(*) as events, min(e.event_id::text) as oldest from app.audit_event e where e.tenant_id = p.tenant_id) a
+        where p.state = 'empty'
+       union all
+       select m.events - p.seq, null, p.sealed_at from positions p cross join lateral (
+         select count(*) as events from app.audit_event e where e.tenant_id = p.tenant_id) m
+        where p.state = 'moved' and m.events > p.seq) u`,
+  )) ?? { events: 0, oldest_event_id: null, moved_since: null }
+
+/** How many chains have a position of another cluster, and how many of those one that this cluster has not reached. */
+export const countMovedChains = async (tx: Tx): Promise<{ moved: number; ahead: number }> =>
+  (await tx.find<{ moved: number; ahead: number }>(
+    `${positions} select count(*) as moved, count(*) filter (where last_txid >= next_txid) as ahead from positions where state = 'moved'`,
+  )) ?? { moved: 0, ahead: 0 }
 
 // As app, inside the tenant -----------------------------------------------------------------------------------------
 
@@ -71,34 +101,62 @@ export const tryLockSealing = async (tx: Tx): Promise<boolean> =>
     )
   )?.locked ?? false
 
-export interface HeadRow extends ChainEnd {
+export interface Position {
   readonly last_txid: number
   readonly last_event_id: string
+}
+
+export interface HeadRow extends ChainEnd, Position {
   readonly mac: string
   readonly sealed_at: string
+  /** Whether the position was counted in this cluster: only then does it say which events are chained. */
+  readonly in_this_cluster: boolean
 }
 
 export const findHead = (tx: Tx) =>
   tx.find<HeadRow>(
-    'select seq, hash, last_txid, last_event_id, mac, sealed_at from app.audit_head where tenant_id = $1',
+    `select h.seq, h.hash, h.last_txid, h.last_event_id, h.mac, h.sealed_at,
+            coalesce(h.cluster_id = c.id, c.id is null) and h.last_txid < pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+              as in_this_cluster
+       from app.audit_head h cross join (select app.cluster_id() as id) c where h.tenant_id = $1`,
     [tx.tenant_id],
   )
+
+/** Transactions of this cluster below this number have ended, one way or the other. */
+export const findHorizon = async (tx: Tx): Promise<number> =>
+  (await tx.find<{ horizon: number }>('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon'))
+    ?.horizon ?? 0
 
 export type EventRow = AuditEvent & { readonly txid: number; readonly mac: string }
 
 const eventColumns =
   'tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, txid'
 
-export const listUnsealed = (
-  tx: Tx,
-  after: Pick<HeadRow, 'last_txid' | 'last_event_id'>,
-  horizon: number,
-  count: number,
-) =>
-  tx.query<EventRow>(
-    `select ${eventColumns} from app.audit_event
+/**
+ * Events behind a position, chained or not: among them may be some whose numbers were given out by another cluster. A scalar
+ * subquery stays one index probe for each event, whatever the planner thinks of the rest.
+ */
+export const listEventsAfter = (tx: Tx, after: Position, horizon: number, count: number) =>
+  tx.query<EventRow & { readonly is_chained: boolean }>(
+    `select ${eventColumns}, (select l.seq from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id) is not null as is_chained
+       from app.audit_event e
       where tenant_id = $1 and (txid, event_id) > ($2, $3::uuid) and txid < $4 order by txid, event_id limit $5`,
     [tx.tenant_id, after.last_txid, after.last_event_id, horizon, count],
+  )
+
+/**
+ * Events without a link, in the order of their ids: those of this cluster's transactions that have ended, and those with numbers that
+ * this cluster has not given out. What lies in between may still be overtaken, and is found by its number later. Links are probed
+ * one by one as above: right after a restore there are no statistics, and a join may be planned as if the tables were empty.
+ */
+export const listUnchainedById = (tx: Tx, after_event_id: string, horizon: number, count: number) =>
+  tx.query<EventRow>(
+    `select ${eventColumns} from app.audit_event e
+      where tenant_id = $1 and event_id > $2::uuid
+        and (txid < $3 or txid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+        and (select l.seq from app.audit_link l where l.tenant_id = $1 and l.event_id = e.event_id) is null
+      order by event_id limit $4`,
+    [tx.tenant_id, after_event_id, horizon, count],
   )
 
 export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>
@@ -114,12 +172,15 @@ export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>
     ],
   )
 
-export const upsertHead = (tx: Tx, head: Omit<HeadRow, 'sealed_at'>) =>
+/** Without a position the stored one stays as it is, and so does the cluster it was counted in. */
+export const upsertHead = (tx: Tx, head: ChainEnd & { readonly mac: string }, position: Position | null) =>
   tx.run(
-    `insert into app.audit_head (tenant_id, seq, hash, last_txid, last_event_id, mac) values ($1, $2, $3, $4, $5, $6)
-     on conflict on constraint audit_head_pkey do update set seq = excluded.seq, hash = excluded.hash,
-       last_txid = excluded.last_txid, last_event_id = excluded.last_event_id, mac = excluded.mac, sealed_at = now()`,
-    [tx.tenant_id, head.seq, head.hash, head.last_txid, head.last_event_id, head.mac],
+    `insert into app.audit_head as h (tenant_id, seq, hash, mac, last_txid, last_event_id, cluster_id)
+     values ($1, $2, $3, $4, coalesce($5::bigint, 0), coalesce($6::uuid, app.system_tenant()), case when $5::bigint is not null then app.cluster_id() end)
+     on conflict on constraint audit_head_pkey do update set seq = excluded.seq, hash = excluded.hash, mac = excluded.mac, sealed_at = now(),
+       last_txid = coalesce($5::bigint, h.last_txid), last_event_id = coalesce($6::uuid, h.last_event_id),
+       cluster_id = coalesce(excluded.cluster_id, h.cluster_id)`,
+    [tx.tenant_id, head.seq, head.hash, head.mac, position?.last_txid ?? null, position?.last_event_id ?? null],
   )
 
 /** The newest checkpoint is younger than this: no other is due. */

@@ -1,64 +1,104 @@
 /**
- * Chains events per tenant within about a second of their commit. Any number of workers may run it: an advisory lock lets
- * one of them seal a tenant at a time, and only events of transactions that can no longer be overtaken are sealed.
+ * Chains events per tenant within about a second of their commit. Any number of workers may run it: one of them scans at a
+ * time, an advisory lock lets one of them chain a tenant, and only events of transactions that can no longer be overtaken are
+ * chained. Nothing is remembered between scans, so a failover, a restore or a restart leaves nothing out.
  */
 import type { Scope, Tx } from '../database/tx.ts'
 import type { Transactions } from '../kernel.ts'
 import type { Log } from '../log.ts'
-import { SYSTEM_TENANT } from '../uuid.ts'
+import { SYSTEM_TENANT, uuidTime_ms } from '../uuid.ts'
 import { type AuditKeys, type ChainEnd, eventHash, GENESIS, linkHash } from './chain.ts'
 import {
-  countEventsSince,
+  type EventRow,
   findHead,
   findHorizon,
   findNewestCheckpoint,
-  findSnapshot,
+  findUnchained,
   insertCheckpoint,
   insertLinks,
   type LinkRow,
-  listAllTenantsWithEvents,
-  listTenantsWithEvents,
-  listUnsealed,
+  listEventsAfter,
+  listTenantsToChain,
+  listUnchainedById,
+  type Position,
+  tryLockScan,
   tryLockSealing,
   upsertHead,
 } from './queries.ts'
 
 const BATCH = 2000
-const EVERY_MS = 500
+export const SCAN_EVERY_MS = 500
 const CHECKPOINT_EVERY_MS = 60_000
-/** Enough for eight minutes of a transaction that does not end; beyond it the age is only known more coarsely. */
-const MAX_MARKS = 1000
 const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:seal' }
-const NOTHING_YET = { seq: 0, hash: GENESIS, last_txid: 0, last_event_id: SYSTEM_TENANT }
+const FIRST_ID = SYSTEM_TENANT
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** A tenant without a chain may have come from another cluster with events whose numbers mean nothing here. */
+const NOTHING_YET = { seq: 0, hash: GENESIS, last_txid: 0, last_event_id: FIRST_ID, in_this_cluster: false }
 
 export const nowText = (): string => `${new Date().toISOString().slice(0, -1)}000Z`
 
-/** Seals one batch of one tenant. Returns how many events it chained, BATCH where there may be more, null where another worker is at it. */
-export async function sealTenant(tx: Tx, keys: AuditKeys): Promise<number | null> {
+/** Where the comparison of all events with all links goes on. */
+export interface CatchUp {
+  readonly after_event_id: string
+  /** As it was when the comparison began: what is below it was there to be seen. */
+  readonly horizon: number
+}
+
+export interface ChainedBatch {
+  readonly chained: number
+  /** There may be more: call again, with `catch_up` if it is given. */
+  readonly more: boolean
+  readonly catch_up?: CatchUp
+}
+
+/** Chains one batch of one tenant; null where another worker is at it. */
+export async function sealTenant(tx: Tx, keys: AuditKeys, catch_up?: CatchUp): Promise<ChainedBatch | null> {
   if (!(await tryLockSealing(tx))) return null
   const head = (await findHead(tx)) ?? NOTHING_YET
   // Read before the events: what is below it is final, and the next statement sees all of it.
   const horizon = await findHorizon(tx)
-  const events = await listUnsealed(tx, head, horizon, BATCH)
+  if (!head.in_this_cluster) return chainUnlinked(tx, keys, head, catch_up ?? { after_event_id: FIRST_ID, horizon })
+  const events = await listEventsAfter(tx, head, horizon, BATCH)
   const last = events.at(-1)
-  if (!last) return 0
+  if (!last) return { chained: 0, more: false }
+  const unchained = events.filter(({ is_chained }) => !is_chained)
+  await append(tx, keys, head, unchained, { last_txid: last.txid, last_event_id: last.event_id })
+  return { chained: unchained.length, more: events.length === BATCH }
+}
+
+/**
+ * After a move to another cluster, and once after the upgrade that brought this: numbers say nothing of what is chained, so every
+ * event without a link is. At the end the position is where this cluster's numbers stood at the beginning.
+ */
+async function chainUnlinked(tx: Tx, keys: AuditKeys, head: ChainEnd, from: CatchUp): Promise<ChainedBatch> {
+  await tx.takeTime()
+  const events = await listUnchainedById(tx, from.after_event_id, from.horizon, BATCH)
+  const last = events.at(-1)
+  const more = events.length === BATCH
+  if (head.seq === 0 && !last) return { chained: 0, more: false }
+  await append(tx, keys, head, events, more ? null : { last_txid: from.horizon - 1, last_event_id: LAST_ID })
+  if (!more || !last) return { chained: events.length, more: false }
+  return { chained: events.length, more, catch_up: { after_event_id: last.event_id, horizon: from.horizon } }
+}
+
+async function append(
+  tx: Tx,
+  keys: AuditKeys,
+  head: ChainEnd,
+  events: readonly EventRow[],
+  position: Position | null,
+): Promise<void> {
   const links: LinkRow[] = []
-  let end: ChainEnd = head
+  let end: ChainEnd = { seq: head.seq, hash: head.hash }
   for (const event of events) {
     const seq = end.seq + 1
     const hash = linkHash(end.hash, seq, eventHash(event))
     links.push({ seq, event_id: event.event_id, prev_hash: end.hash, hash })
     end = { seq, hash }
   }
-  await insertLinks(tx, links)
-  await upsertHead(tx, {
-    ...end,
-    last_txid: last.txid,
-    last_event_id: last.event_id,
-    mac: keys.headMac(tx.tenant_id, end),
-  })
-  await checkpointWhenDue(tx, keys, end)
-  return events.length
+  if (links.length > 0) await insertLinks(tx, links)
+  await upsertHead(tx, { ...end, mac: keys.headMac(tx.tenant_id, end) }, position)
+  if (links.length > 0) await checkpointWhenDue(tx, keys, end)
 }
 
 async function checkpointWhenDue(tx: Tx, keys: AuditKeys, end: ChainEnd): Promise<void> {
@@ -72,13 +112,9 @@ export class AuditSealer {
   readonly #queue: Pick<Transactions, 'read'>
   readonly #keys: AuditKeys
   readonly #log: Log
-  /** Everything below it has been looked at by this process; undefined until the first look over all tenants. */
-  #seen: number | undefined
-  /** Instants, each with the number the next transaction had: once sealing has passed it, all that was begun before is sealed. */
-  #marks: { readonly at_ms: number; readonly next_txid: number }[] = []
-  #sealedUntil_ms = performance.now()
+  readonly #isTurn: () => boolean
   #timer: NodeJS.Timeout | undefined
-  #pass: Promise<void> = Promise.resolve()
+  #pass: Promise<unknown> = Promise.resolve()
   #stopping = false
 
   constructor(options: {
@@ -86,20 +122,23 @@ export class AuditSealer {
     queue: Pick<Transactions, 'read'>
     keys: AuditKeys
     log: Log
+    /** Whether this process is the one to scan now; always, unless several share the work. */
+    isTurn?: () => boolean
   }) {
     this.#transactions = options.transactions
     this.#queue = options.queue
     this.#keys = options.keys
     this.#log = options.log
+    this.#isTurn = options.isTurn ?? (() => true)
   }
 
   start(): void {
     const next = () => {
-      this.#pass = this.pass().catch((error) => {
-        this.#log.warn({ err: error }, 'sealing failed; trying again')
+      this.#pass = (this.#isTurn() ? this.pass() : Promise.resolve()).catch((error) => {
+        this.#log.warn({ err: error }, 'scan for unchained audit events failed; trying again')
       })
       void this.#pass.then(() => {
-        if (!this.#stopping) this.#timer = setTimeout(next, EVERY_MS)
+        if (!this.#stopping) this.#timer = setTimeout(next, SCAN_EVERY_MS)
       })
     }
     next()
@@ -111,44 +150,35 @@ export class AuditSealer {
     await this.#pass
   }
 
-  /** One look at all tenants with something new. A tenant that fails is tried again at the next look. */
-  async pass(): Promise<void> {
-    const seen = this.#seen
-    const at_ms = performance.now()
-    const { horizon, next_txid, tenants } = await this.#queue.read(QUEUE_SCOPE, async (tx) => ({
-      ...(await findSnapshot(tx)),
-      tenants: seen === undefined ? await listAllTenantsWithEvents(tx) : await listTenantsWithEvents(tx, seen),
-    }))
-    let complete = true
-    for (const { tenant_id } of tenants) {
+  /** One scan, and a transaction for each tenant with something to chain. False where another process is scanning. */
+  async pass(): Promise<boolean> {
+    const tenants = await this.#queue.read(QUEUE_SCOPE, async (tx) =>
+      (await tryLockScan(tx)) ? listTenantsToChain(tx) : null,
+    )
+    for (const { tenant_id } of tenants ?? []) {
       try {
-        const seal = () =>
-          this.#transactions.write({ tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, this.#keys))
-        let sealed = await seal()
-        while (sealed === BATCH) sealed = await seal()
-        // Whoever is at it may not get to its end: this process looks again until it has seen for itself.
-        if (sealed === null) complete = false
+        await this.#chain(tenant_id)
       } catch (error) {
-        complete = false
         this.#log.warn({ err: error, tenant_id }, 'a tenant could not be sealed')
       }
     }
-    if (this.#marks.length < MAX_MARKS) this.#marks.push({ at_ms, next_txid })
-    if (complete) this.#passed(horizon)
+    return tenants !== null
   }
 
-  /** What is not chained yet, as far as this process knows; null before its first look. */
-  async tail(): Promise<{ events: number; age_s: number } | null> {
-    const seen = this.#seen
-    if (seen === undefined) return null
-    const events = await this.#queue.read(QUEUE_SCOPE, (tx) => countEventsSince(tx, seen))
-    return { events, age_s: events === 0 ? 0 : (performance.now() - this.#sealedUntil_ms) / 1000 }
+  async #chain(tenant_id: string): Promise<void> {
+    const chainBatch = (catch_up?: CatchUp) =>
+      this.#transactions.write({ tenant_id, actor: 'job:seal' }, (tx) => sealTenant(tx, this.#keys, catch_up))
+    let batch = await chainBatch()
+    while (batch?.more && !this.#stopping) batch = await chainBatch(batch.catch_up)
   }
 
-  #passed(horizon: number): void {
-    this.#seen = horizon
-    const isPassed = ({ next_txid }: { next_txid: number }) => next_txid <= horizon
-    this.#sealedUntil_ms = this.#marks.findLast(isPassed)?.at_ms ?? this.#sealedUntil_ms
-    this.#marks = this.#marks.filter((mark) => !isPassed(mark))
+  /** What is recorded and not chained yet, of all tenants, and how old the oldest of it is. */
+  async tail(): Promise<{ events: number; age_s: number }> {
+    const { events, oldest_event_id, moved_since } = await this.#queue.read(QUEUE_SCOPE, findUnchained)
+    const since_ms = Math.min(
+      oldest_event_id === null ? Number.POSITIVE_INFINITY : uuidTime_ms(oldest_event_id),
+      moved_since === null ? Number.POSITIVE_INFINITY : Date.parse(moved_since),
+    )
+    return { events, age_s: Number.isFinite(since_ms) ? Math.max(0, (Date.now() - since_ms) / 1000) : 0 }
   }
 }

@@ -105,11 +105,11 @@ export class ChainWalk {
     this.#checkpointHashes.delete(seq)
   }
 
-  /** Events without a link. Those at or before the sealed position should have one. */
-  unlinked(event: EventRow, head: Pick<HeadRow, 'last_txid' | 'last_event_id'> | undefined): void {
+  /** Events without a link. Those at or before a position of the same cluster should have one; another cluster's says nothing. */
+  unlinked(event: EventRow, head: Pick<HeadRow, 'last_txid' | 'last_event_id' | 'in_this_cluster'> | undefined): void {
     const authentic = !this.#keys || this.#keys.eventFits(event, event.mac)
     const sealedPast =
-      head !== undefined &&
+      head?.in_this_cluster === true &&
       (event.txid < head.last_txid || (event.txid === head.last_txid && event.event_id <= head.last_event_id))
     if (!authentic)
       this.#fault(

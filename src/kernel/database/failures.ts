@@ -14,8 +14,24 @@ const DOWN_STATES = /^(08...|57P0[1235]|53300|53400|58...)$/
 const DOWN_WORDS =
   /Connection terminated|connection error and is not queryable|Client was closed|timeout exceeded when trying to connect|server closed the connection/i
 
+/**
+ * A server that was to take writes is read-only: a standby, or the primary of before a failover. Nothing was changed; another
+ * connection may reach the right one. In a transaction that we made read-only ourselves the same state is a fault of the program.
+ */
+export class ReadOnlyServer extends Error {}
+
+/** None of the servers of a URL takes writes. */
+export class NoWritableServer extends Error {
+  constructor(refusals: readonly string[]) {
+    super(`none of ${refusals.length} database servers takes writes: ${refusals.join('; ')}`)
+  }
+}
+
+export const isReadOnlyRefusal = (error: unknown): boolean => (error as DatabaseFailure | null)?.code === '25006'
+
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  if (error instanceof ReadOnlyServer || error instanceof NoWritableServer) return true
   const { code } = error as DatabaseFailure
   if (code !== undefined && (DOWN.has(code) || DOWN_STATES.test(code))) return true
   return DOWN_WORDS.test(error.message)

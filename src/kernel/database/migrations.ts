@@ -1,19 +1,27 @@
 /**
- * Forward-only migrations: plain SQL files, one transaction each, recorded with a checksum. Any number of processes may
- * start at once; an advisory lock lets one of them migrate while the others wait and then find nothing to do.
+ * Forward-only migrations: plain SQL files, one transaction each unless the first line says otherwise, recorded with a
+ * checksum. Any number of processes may start at once; an advisory lock lets one of them migrate while the others wait and
+ * then find nothing to do.
  */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import pg from 'pg'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { applyOnline, type OnlineStatement, parseOnlineMigration } from './online-migration.ts'
+import { type DatabaseConnection, openClient } from './servers.ts'
 
 export interface Migration {
   readonly version: string
   readonly name: string
   readonly checksum: string
   readonly sql: string
+  /** Set when it runs outside a transaction. */
+  readonly online?: OnlineStatement
 }
 
+/** How often a process that waits for another one's migrations asks again. */
+const LOCK_RETRY_MS = 200
 const LOCK = 7_205_759_403_792_793n
 
 export function readMigrations(folder: string): Migration[] {
@@ -21,12 +29,15 @@ export function readMigrations(folder: string): Migration[] {
     .readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
-  return files.map((file, index) => {
+  const seen = new Set<string>()
+  return files.map((file) => {
     const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
     if (!version || !name) throw new Error(`migration file ${file} must be named NNNN_verb_noun.sql`)
-    if (Number(version) !== index + 1) throw new Error(`migration ${file} leaves a gap: expected number ${index + 1}`)
+    if (seen.has(version)) throw new Error(`migration ${file} has the number of another one: ${version}`)
+    seen.add(version)
     const sql = fs.readFileSync(path.join(folder, file), 'utf8')
-    return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    const online = parseOnlineMigration(file, sql)
+    return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex'), ...(online && { online }) }
   })
 }
 
@@ -64,7 +75,7 @@ async function planOn(client: pg.Client, migrations: readonly Migration[]): Prom
 }
 
 export async function planMigrations(
-  config: pg.ClientConfig,
+  config: DatabaseConnection,
   migrations: readonly Migration[],
 ): Promise<MigrationPlan> {
   return withMigrator(config, (client) => planOn(client, migrations))
@@ -72,19 +83,32 @@ export async function planMigrations(
 
 /** Applies what is pending, as app_owner through the migrator role. Returns what this call applied. */
 export async function migrate(
-  config: pg.ClientConfig,
+  config: DatabaseConnection,
   migrations: readonly Migration[],
   onStep: (text: string) => void = () => {},
 ): Promise<readonly Migration[]> {
   return withMigrator(config, async (client) => {
-    await client.query('select pg_advisory_lock($1)', [LOCK.toString()])
+    await awaitLock(client)
     const { pending } = await planOn(client, migrations)
     for (const migration of pending) {
       onStep(`migration ${migration.version} ${migration.name.replaceAll('_', ' ')}`)
-      await apply(client, migration)
+      if (migration.online) await applyOnline(client, migration, migration.online)
+      else await apply(client, migration)
     }
     return pending
   })
+}
+
+/**
+ * Asks again and again instead of waiting inside PostgreSQL: a statement that waits has a snapshot, a concurrent index waits for
+ * every older snapshot to end, and the two would wait for each other.
+ */
+async function awaitLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK.toString()])
+    if (rows[0]?.held) return
+    await sleep(LOCK_RETRY_MS)
+  }
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
@@ -107,10 +131,8 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-async function withMigrator<T>(config: pg.ClientConfig, body: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config)
-  client.on('error', () => {})
-  await client.connect()
+async function withMigrator<T>(config: DatabaseConnection, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await openClient(config, {})
   try {
     await client.query('set role app_owner')
     return await body(client)

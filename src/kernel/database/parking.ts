@@ -3,11 +3,16 @@
  * timers and listeners each time, so they stay out of the pool between uses. Used by tx.ts only, which keeps to the limit.
  */
 import pg from 'pg'
+import { type DatabaseConnection, openWritable } from './servers.ts'
 
 const IDLE_MS = 30_000
 
 export class Parking {
-  readonly #pool: pg.Pool
+  /** One for each server that a connection may go to. */
+  readonly #pools: readonly pg.Pool[]
+  readonly #asksForWrites: boolean
+  /** Which server took writes last. */
+  #server = 0
   readonly #parked: pg.PoolClient[] = []
   readonly #lost = new WeakSet<pg.PoolClient>()
   readonly #sweep: NodeJS.Timeout
@@ -15,11 +20,17 @@ export class Parking {
   #spare = 0
   #ended = false
 
-  constructor(config: pg.PoolConfig, onIdleError: (error: Error) => void = () => {}) {
-    this.#pool = new pg.Pool({ ...config, idleTimeoutMillis: 1 })
+  constructor({ candidates, ...config }: DatabaseConnection, onIdleError: (error: Error) => void = () => {}) {
+    this.#asksForWrites = candidates !== undefined
+    this.#pools = (candidates ?? [{}]).map((candidate) => this.#createPool({ ...config, ...candidate }, onIdleError))
+    this.#sweep = setInterval(() => this.#closeSpare(), IDLE_MS).unref()
+  }
+
+  #createPool(config: pg.PoolConfig, onIdleError: (error: Error) => void): pg.Pool {
+    const pool = new pg.Pool({ ...config, idleTimeoutMillis: 1 })
     // Without a listener, a connection that breaks while nobody uses it would end the process.
-    this.#pool.on('error', onIdleError)
-    this.#pool.on('connect', (client) => {
+    pool.on('error', onIdleError)
+    pool.on('connect', (client) => {
       client.on('error', (error) => {
         this.#lost.add(client as pg.PoolClient)
         const at = this.#parked.indexOf(client as pg.PoolClient)
@@ -29,7 +40,7 @@ export class Parking {
         onIdleError(error)
       })
     })
-    this.#sweep = setInterval(() => this.#closeSpare(), IDLE_MS).unref()
+    return pool
   }
 
   /** At once, where one is free. */
@@ -39,8 +50,22 @@ export class Parking {
     return client
   }
 
-  open(): Promise<pg.PoolClient> {
-    return this.#pool.connect()
+  async open(): Promise<pg.PoolClient> {
+    if (!this.#asksForWrites) return (this.#pools[0] as pg.Pool).connect()
+    const { client, index } = await openWritable(
+      this.#pools.length,
+      this.#server,
+      (at) => (this.#pools[at] as pg.Pool).connect(),
+      (unused) => unused.release(true),
+    )
+    this.#server = index
+    return client
+  }
+
+  /** One of them reached a server that takes no writes: the others may stand there too. */
+  discardIdle(): void {
+    for (const client of this.#parked.splice(0)) client.release(true)
+    this.#spare = 0
   }
 
   /** `broken`: what state it is in is not known, so it is closed. */
@@ -53,7 +78,7 @@ export class Parking {
     this.#ended = true
     clearInterval(this.#sweep)
     for (const client of this.#parked.splice(0)) client.release()
-    await this.#pool.end()
+    await Promise.all(this.#pools.map((pool) => pool.end()))
   }
 
   #closeSpare(): void {

@@ -5,10 +5,18 @@
 import type pg from 'pg'
 import { repeated } from './beforehand.ts'
 import { copyIn } from './copy.ts'
-import { isConnectionFailure, isRetryable, translate, unknownOutcome } from './failures.ts'
+import {
+  isConnectionFailure,
+  isReadOnlyRefusal,
+  isRetryable,
+  ReadOnlyServer,
+  translate,
+  unknownOutcome,
+} from './failures.ts'
 import { Flight, type FlightResult, fly, flyTogether, type Statement } from './flight.ts'
 import { Gate, type Wait, type Waiter } from './gate.ts'
 import { Parking } from './parking.ts'
+import type { DatabaseConnection } from './servers.ts'
 import { wireTypes } from './wire-types.ts'
 
 /** Whose data, on whose behalf. `actor` is written to every row's provenance and required by the database. */
@@ -35,7 +43,7 @@ export interface Tx extends Scope {
 export type TxMode = 'one' | 'read' | 'write' | 'self'
 
 export interface DatabaseOptions {
-  readonly connection: pg.PoolConfig
+  readonly connection: DatabaseConnection
   readonly max: number
   /** Named statements need a direct connection or PgBouncer >= 1.21. */
   readonly prepared: boolean
@@ -54,6 +62,7 @@ const CONTEXT_READ_ONLY = settings(`set_config('transaction_read_only', 'on', tr
 const NO_TIMEOUT: Statement = { text: `select set_config('statement_timeout', '0', true)`, values: [] }
 const COMMIT: Statement = { text: 'commit', values: [] }
 const ROLLBACK: Statement = { text: 'rollback', values: [] }
+const BEGIN_WRITE = 'begin'
 const BEGIN_READ = 'begin isolation level repeatable read read only'
 const WRITE_ATTEMPTS = 4
 /** Beyond what PostgreSQL itself allows the statements of a flight. */
@@ -175,12 +184,17 @@ export class Database {
   async #writeOnce<T>(scope: Scope, body: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#withClient(scope, (client) => this.#transaction(client, scope, 'begin', body))
+        return await this.#withClient(scope, (client) => this.#transaction(client, scope, BEGIN_WRITE, body))
       } catch (error) {
         if (!isRetryable(error) || attempt === WRITE_ATTEMPTS) throw translate(error)
         await new Promise((resolve) => setTimeout(resolve, attempt * 5 + Math.random() * 10))
       }
     }
+  }
+
+  /** The next transactions open connections anew: those that are open may lead to a server that takes no writes. */
+  discardIdle(): void {
+    this.#clients.discardIdle()
   }
 
   end(): Promise<void> {
@@ -200,6 +214,7 @@ export class Database {
         return await body(client)
       } catch (error) {
         if (isConnectionFailure(error) || error instanceof UnknownState) broken = error as Error
+        if (error instanceof ReadOnlyServer) this.discardIdle()
         throw error instanceof UnknownState ? error.cause : error
       } finally {
         this.#clients.giveBack(client, broken)
@@ -257,12 +272,14 @@ export class Database {
       pending = []
       await commit(client, last, prepared, silence_ms)
       return result
-    } catch (error) {
+    } catch (cause) {
       open = false
       await tail
+      const isStandby = begin === BEGIN_WRITE && isReadOnlyRefusal(cause)
+      const error = isStandby ? new ReadOnlyServer('the server takes no writes', { cause }) : cause
       if (pending.length === 0 && !isConnectionFailure(error) && !(error instanceof UnknownState)) {
-        await fly(client, [ROLLBACK], false, silence_ms).catch((cause: Error) => {
-          throw new UnknownState('rollback', { cause: error instanceof Error ? error : cause })
+        await fly(client, [ROLLBACK], false, silence_ms).catch((failure: Error) => {
+          throw new UnknownState('rollback', { cause: error instanceof Error ? error : failure })
         })
       }
       throw error

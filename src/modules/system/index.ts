@@ -1,7 +1,7 @@
 /** Door of the system router: probes, contract, uploads. Other modules read uploaded bytes through here. */
 import type { Module } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { insertCanaryAnswer, insertUpload, insertUploadChunk } from './queries.ts'
+import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
 export { completeBytes, readUpload, useUpload, writeBytes } from './actions.ts'
@@ -20,5 +20,6 @@ export const system: Module = {
     await insertUpload(tx, upload_id, 'canary')
     await insertUploadChunk(tx, upload_id, 0, Buffer.from('canary'))
     await insertCanaryAnswer(tx)
+    await insertCanaryProcess(tx)
   },
 }

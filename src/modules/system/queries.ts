@@ -88,3 +88,10 @@ export const insertCanaryAnswer = (tx: Tx) =>
      values ($1, 'user:canary', 'canary', 'canary', 'canary', 200, 'canary', now() + interval '100 years')`,
     [tx.tenant_id],
   )
+
+/** Seen at the beginning of time: a process of no tenant, and of no effect on limits. */
+export const insertCanaryProcess = (tx: Tx) =>
+  tx.run(
+    `insert into app.process (tenant_id, process_id, serves_requests, runs_jobs, seen_at) values ($1, $1, false, false, 'epoch')`,
+    [tx.tenant_id],
+  )

@@ -166,6 +166,9 @@ export const systemRoutes = [
   tenantRoute('GET /limits', {
     id: 'getLimits',
     summary: "The caller's rate-limit buckets: limit, remaining, reset",
+    description:
+      'Limits hold for all processes of the service together and are divided evenly among them; what is stated is the share ' +
+      'of the process that answers.',
     roles: everyone,
     tx: 'self',
     reply: [200, LimitsView],

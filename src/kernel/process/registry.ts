@@ -1,0 +1,82 @@
+/**
+ * Which processes run on this database. Each renews a row every few seconds and reads those of the others: limits that hold for
+ * the whole service are divided by the number of processes that serve requests, and workers take turns at what one of them has to do.
+ */
+import type { Scope } from '../database/tx.ts'
+import type { Transactions } from '../kernel.ts'
+import type { Log } from '../log.ts'
+import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
+import {
+  type LiveProcess,
+  listLiveProcesses,
+  type ProcessKind,
+  removeOldProcesses,
+  removeProcess,
+  upsertProcess,
+} from './queries.ts'
+
+export const HEARTBEAT_EVERY_MS = 5000
+const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:heartbeat' }
+
+export class ProcessRegistry {
+  readonly process_id = uuidv7()
+  readonly #transactions: Pick<Transactions, 'write'>
+  readonly #kind: ProcessKind
+  readonly #log: Log
+  readonly #onServing: (count: number) => void
+  #live: readonly LiveProcess[] = []
+  #timer: NodeJS.Timeout | undefined
+  #beat: Promise<void> = Promise.resolve()
+  #stopping = false
+
+  constructor(options: {
+    transactions: Pick<Transactions, 'write'>
+    kind: ProcessKind
+    log: Log
+    /** Told after each heartbeat how many processes serve requests, this one included. */
+    onServing: (count: number) => void
+  }) {
+    this.#transactions = options.transactions
+    this.#kind = options.kind
+    this.#log = options.log
+    this.#onServing = options.onServing
+  }
+
+  /** The first heartbeat comes before this resolves, so that a process never serves without knowing the others. */
+  async start(): Promise<void> {
+    const next = async () => {
+      // While the database cannot be reached the last count stands: nobody knows better.
+      await this.beat().catch((error) => this.#log.warn({ err: error }, 'heartbeat of this process failed'))
+      if (!this.#stopping) this.#timer = setTimeout(() => (this.#beat = next()), HEARTBEAT_EVERY_MS).unref()
+    }
+    this.#beat = next()
+    await this.#beat
+  }
+
+  async beat(): Promise<void> {
+    this.#live = await this.#transactions.write(SCOPE, async (tx) => {
+      await upsertProcess(tx, this.process_id, this.#kind)
+      await removeOldProcesses(tx)
+      return listLiveProcesses(tx)
+    })
+    this.#onServing(this.#live.filter(({ serves_requests }) => serves_requests).length)
+  }
+
+  /** Its share goes to the others with their next heartbeat. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    clearTimeout(this.#timer)
+    await this.#beat
+    await this.#transactions.write(SCOPE, (tx) => removeProcess(tx, this.process_id)).catch(() => {})
+  }
+
+  /**
+   * Whether this worker is the one whose turn it is. Turns go round by the clock, so that however many workers there are, about
+   * one acts in each; clocks that differ make two act in one turn, which whatever they do must stand anyway.
+   */
+  isTurn(every_ms: number, now_ms: number = Date.now()): boolean {
+    const workers = this.#live.filter(({ runs_jobs }) => runs_jobs)
+    const own = workers.findIndex(({ process_id }) => process_id === this.process_id)
+    return own < 0 || Math.floor(now_ms / every_ms) % workers.length === own
+  }
+}
