@@ -755,7 +755,9 @@ export interface paths {
         };
         /**
          * Change requests by state and action, newest first
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and `state` only.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listChangeRequests"];
         put?: never;
@@ -795,7 +797,9 @@ export interface paths {
         };
         /**
          * One change request: what it would do, who asked, who approved
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and `state` only.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
          *     Carries a strong ETag; `If-None-Match` gives 304.
          */
@@ -4221,7 +4225,9 @@ export interface paths {
         };
         /**
          * The impact run attached to a change request, and whether it still holds
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description For those who may read the change request in full.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor, tenant_admin.
          */
         get: operations["getChangeRequestImpact"];
         put?: never;
@@ -4817,6 +4823,19 @@ export interface components {
             /** @description Digest of every row-security policy, to compare over time. */
             policies_sha256: string;
         };
+        /**
+         * ChangeRequestSummary
+         * @description For callers who may neither call the operation nor approve it, and are not auditors.
+         */
+        ChangeRequestSummary: {
+            /** Format: uuid */
+            cr_id: string;
+            action: string;
+            /** @enum {string} */
+            state: "open" | "approved" | "rejected" | "withdrawn";
+        };
+        /** VisibleChangeRequest */
+        VisibleChangeRequest: components["schemas"]["ChangeRequest"] | components["schemas"]["ChangeRequestSummary"];
         /** Job */
         Job: {
             /** Format: uuid */
@@ -9508,7 +9527,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["ChangeRequest"][];
+                        items: components["schemas"]["VisibleChangeRequest"][];
                         /** @description Send it as cursor to read on; null on the last page. */
                         next_cursor: string | null;
                     };
@@ -9580,7 +9599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description Unchanged. */
@@ -9624,7 +9643,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -9661,7 +9680,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -9698,7 +9717,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description A problem. */
