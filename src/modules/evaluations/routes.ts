@@ -2,6 +2,7 @@
 import { page } from '../../kernel/page.ts'
 import { tenantRoute } from '../../kernel/route.ts'
 import { manifestOf } from '../risk-matrices/index.ts'
+import { redactDecision, redactPage } from './audience/actions.ts'
 import { decide, store } from './decide/actions.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, expectIntact } from './records/actions.ts'
@@ -31,6 +32,7 @@ export const decisionRoutes = [
     tx: 'write',
     body: EvaluationOrder,
     reply: [201, EvaluationWithReasons],
+    redact: redactDecision,
     location: ({ evaluation_id }) => `/evaluations/${evaluation_id}`,
     links: { getEvaluation: { evaluation_id: 'evaluation_id' } },
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
@@ -50,6 +52,7 @@ export const decisionRoutes = [
     tx: 'read',
     body: EvaluationOrder,
     reply: [200, Preview],
+    redact: redactDecision,
     stores_nothing: true,
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, body, kernel }) => {
@@ -72,6 +75,7 @@ export const decisionRoutes = [
     tx: 'one',
     query: EvaluationQuery,
     reply: [200, EvaluationPage],
+    redact: redactPage,
   }).handle(async (input) => {
     const { limit: _limit, cursor: _cursor, ...filter } = input.query
     const found = await page(input, 'listEvaluations', ['decided_at', 'evaluation_id'], (after, count) =>
@@ -91,6 +95,7 @@ export const decisionRoutes = [
     tx: 'one',
     params: EvaluationParams,
     reply: [200, Evaluation],
+    redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
@@ -104,6 +109,7 @@ export const decisionRoutes = [
     tx: 'one',
     params: EvaluationParams,
     reply: [200, ExplanationView],
+    redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const { row, content } = await expectIntact(kernel, tx, params.evaluation_id)

@@ -6,6 +6,7 @@ import { mayReadChangeRequest } from '../../kernel/request/visibility.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '../change-requests/index.ts'
 import { expectVersion } from '../reference-data/index.ts'
+import { redactRun } from './audience/actions.ts'
 import { candidateOfList, candidateOfRequest } from './candidates/actions.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
 import { IMPACT_RUN, shownRun, startRun } from './runs/actions.ts'
@@ -58,6 +59,7 @@ export const impactRoutes: readonly Route[] = [
     tx: 'read',
     params: RunParams,
     reply: [200, RunView],
+    redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => shownRun(kernel, tx, found(await findRun(tx, params.run_id)))),
 
@@ -102,6 +104,7 @@ export const impactRoutes: readonly Route[] = [
     tx: 'read',
     params: RequestParams,
     reply: [200, RunView],
+    redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel, actor }) => {
     const request = found(await findChangeRequest(tx, params.cr_id))
