@@ -2439,7 +2439,7 @@ export interface paths {
         };
         /**
          * The rating in force: an override until it expires, otherwise the latest rating
-         * @description Factors, matrix and list versions stand in the evaluation that the rating names.
+         * @description Factors, matrix and list versions stand in the evaluation that the rating names. The text of an override is for analyst, compliance_officer and auditor; others get its reason code.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
          */
@@ -6161,7 +6161,10 @@ export interface components {
             /** Format: date-time */
             recorded_at: string;
             actor: string;
+            /** @description The text of an override is for analyst, compliance_officer and auditor; others get null and the reason_code. */
             reason: string | null;
+            /** @description Of an override: a code of the list reason-codes, where one was given. */
+            reason_code: string | null;
             /**
              * Format: date-time
              * @description When an override ends by itself.
@@ -7046,6 +7049,14 @@ export interface components {
                 };
             }[];
         };
+        /** ReasonInWords */
+        ReasonInWords: {
+            code: string;
+            /** @description Of the triggers and factors that gave it. */
+            title: string;
+            /** @description What they say of this decision. */
+            text: string;
+        };
         /** EvaluationOutcome */
         EvaluationOutcome: {
             /** @enum {string} */
@@ -7174,6 +7185,8 @@ export interface components {
             /** Format: date-time */
             decided_at: string;
             created_by: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
@@ -7188,6 +7201,8 @@ export interface components {
              */
             valid_at: string | null;
             engine: number;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             explanation: components["schemas"]["EvaluationExplanation"];
             definition: components["schemas"]["PinnedDefinition"];
@@ -7251,6 +7266,8 @@ export interface components {
             /** Format: date-time */
             decided_at: string;
             created_by: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
@@ -7260,6 +7277,8 @@ export interface components {
         ExplanationOfEvaluation: {
             /** Format: uuid */
             evaluation_id: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             explanation: components["schemas"]["EvaluationExplanation"];
         };
@@ -13188,8 +13207,13 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. */
+                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
+                    /**
+                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @example RAT_SET_BY_HAND
+                     */
+                    reason_code?: string;
                     /**
                      * Format: date-time
                      * @description When it ends by itself: after now, within 400 days.
@@ -13232,6 +13256,8 @@ export interface operations {
         parameters: {
             query?: {
                 reason?: string;
+                /** @description A code of the list reason-codes: what roles get that may not read the reason. */
+                reason_code?: string;
             };
             header?: never;
             path: {
@@ -16209,8 +16235,13 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. */
+                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
+                    /**
+                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @example RAT_SET_BY_HAND
+                     */
+                    reason_code?: string;
                     /**
                      * Format: date-time
                      * @description When it ends by itself: after now, within 400 days.

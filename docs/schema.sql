@@ -1428,6 +1428,7 @@ create table app.rating (
   actor text not null,
   reason text,
   expires_at timestamp with time zone,
+  reason_code text,
   constraint rating_pkey PRIMARY KEY (tenant_id, rating_id),
   constraint rating_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint rating_band_ck CHECK (((band IS NOT NULL) OR (cause = 'override-ended'::text))),
@@ -1437,6 +1438,7 @@ create table app.rating (
   constraint rating_matrix_ck CHECK ((((cause = ANY (ARRAY['evaluation'::text, 'batch'::text])) = (matrix_key IS NOT NULL)) AND ((matrix_key IS NULL) = (matrix_version IS NULL)) AND ((matrix_key IS NULL) = (score_bps IS NULL)))),
   constraint rating_override_ck CHECK (((cause = 'override'::text) = (expires_at IS NOT NULL))),
   constraint rating_reason_ck CHECK (((reason IS NOT NULL) OR (cause = ANY (ARRAY['evaluation'::text, 'batch'::text])))),
+  constraint rating_reason_code_ck CHECK (((reason_code IS NULL) OR ((reason_code ~ '^[A-Z][A-Z0-9_]{0,59}$'::text) AND (cause = ANY (ARRAY['override'::text, 'override-ended'::text]))))),
   constraint rating_score_ck CHECK ((score_bps >= 0)),
   constraint rating_valid_ck CHECK ((valid_at <= (recorded_at + '00:01:00'::interval)))
 );

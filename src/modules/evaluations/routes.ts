@@ -6,7 +6,15 @@ import { redactDecision, redactPage } from './audience/actions.ts'
 import { decide, store } from './decide/actions.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, expectIntact } from './records/actions.ts'
-import { shownDefinition, shownEvaluation, shownLists, shownOutcome, shownReceipt, shownRow } from './records/rules.ts'
+import {
+  shownDefinition,
+  shownEvaluation,
+  shownLists,
+  shownOutcome,
+  shownReceipt,
+  shownRow,
+  toReasons,
+} from './records/rules.ts'
 import {
   Evaluation,
   EvaluationOrder,
@@ -60,6 +68,7 @@ export const decisionRoutes = [
     return {
       valid_at: content.valid_at,
       engine: content.engine,
+      reasons: toReasons(content.outcome, content.explanation),
       outcome: shownOutcome(content.outcome),
       explanation: content.explanation as never,
       definition: shownDefinition(content),
@@ -116,6 +125,7 @@ export const decisionRoutes = [
     const { outcome, explanation } = content
     return {
       evaluation_id: row.evaluation_id,
+      reasons: toReasons(outcome, explanation),
       outcome: shownOutcome(outcome),
       explanation: explanation as never,
     }

@@ -150,6 +150,7 @@ export const shownEvaluation = (
   manifest: readonly Pinned[],
 ) => ({
   ...shownRow(row),
+  reasons: toReasons(content.outcome, content.explanation),
   outcome: shownOutcome(content.outcome),
   definition: shownDefinition(content),
   lists: shownLists(manifest),
