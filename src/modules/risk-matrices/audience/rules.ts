@@ -4,8 +4,8 @@ import type { Role } from '../../../kernel/auth/roles.ts'
 export interface ActionAudience {
   /** Roles that are told the action itself. */
   readonly audience: readonly string[]
-  /** What others are told in its place; null: nothing. */
-  readonly caller_code: string | null
+  /** What others are told in its place; without it nothing. */
+  readonly caller_code?: string
 }
 
 /** Key of the entry for actions that have none of their own. */
@@ -19,12 +19,12 @@ export function createActionFilter(
   audiences: ReadonlyMap<string, ActionAudience>,
   held: readonly Role[],
 ): ActionFilter {
-  const toldAs = (action: string): string | null => {
+  const toldAs = (action: string): string | undefined => {
     const entry = audiences.get(action) ?? audiences.get(ANY_ACTION)
-    if (!entry) return null
+    if (!entry) return undefined
     return held.some((role) => entry.audience.includes(role)) ? action : entry.caller_code
   }
-  return (actions) => [...new Set(actions.map(toldAs))].filter((code) => code !== null)
+  return (actions) => [...new Set(actions.map(toldAs))].filter((code) => code !== undefined)
 }
 
 interface NamesActions {
