@@ -4225,7 +4225,7 @@ export interface paths {
         };
         /**
          * The impact run attached to a change request, and whether it still holds
-         * @description For those who may read the change request in full.
+         * @description For those who may read the change request in full; 404 for others.
          *
          *     Roles: policy_editor, compliance_officer, auditor, tenant_admin.
          */

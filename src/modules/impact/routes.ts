@@ -99,7 +99,7 @@ export const impactRoutes: readonly Route[] = [
   tenantRoute('GET /change-requests/:cr_id/impact', {
     id: 'getChangeRequestImpact',
     summary: 'The impact run attached to a change request, and whether it still holds',
-    description: 'For those who may read the change request in full.',
+    description: 'For those who may read the change request in full; 404 for others.',
     roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
     params: RequestParams,
@@ -109,7 +109,7 @@ export const impactRoutes: readonly Route[] = [
   }).handle(async ({ tx, params, kernel, actor }) => {
     const request = found(await findChangeRequest(tx, params.cr_id))
     if (!mayReadChangeRequest(kernel.routes, actor.roles, request))
-      fail('role_required', 'Only those who may call its operation or approve it, and auditors, read this.')
+      fail('not_found', 'Only those who may call its operation or approve it, and auditors, read its impact run.')
     const { impact_run_id } = request
     const run = impact_run_id === null ? undefined : await findRun(tx, impact_run_id)
     return shownRun(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
