@@ -159,6 +159,21 @@ describe('start', () => {
     expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
     const me = await ask('/api/auth/me', out.trim())
     expect(me.body).toMatchObject({ tenant: { slug: 'demo-two' }, roles: ['auditor'], name: 'Udo Auditor' })
+    const own = (me.body as { principal: string }).principal.slice('user:'.length)
+    expect(await ask(`/api/users/${own}`, out.trim())).toMatchObject({ status: 200, body: { roles: ['auditor'] } })
+  })
+
+  test('serves beside it: a token for two roles, of a demo user who has both', async () => {
+    const { code, out } = await finish(
+      run(['token', '--tenant', 'demo', '--role', 'analyst', '--role', 'auditor'], env),
+    )
+    expect(code).toBe(0)
+    expect(out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const me = await ask('/api/auth/me', out.trim())
+    expect(me.body).toMatchObject({ tenant: { slug: 'demo' }, roles: ['analyst', 'auditor'] })
+    const own = (me.body as { principal: string }).principal.slice('user:'.length)
+    const user = await ask(`/api/users/${own}`, out.trim())
+    expect(user).toMatchObject({ status: 200, body: { roles: ['analyst', 'auditor'], state: 'active' } })
   })
 
   test('refuses a second instance on the same data, and a port that is taken', async () => {

@@ -142,6 +142,13 @@ test('printing a token: whom it speaks for, never the token; none for one that w
   expect(events).toEqual([
     {
       actor: 'operator:cli',
+      operation: 'createUser',
+      object_type: 'users',
+      object_id: claims.sub.slice('user:'.length),
+      detail: { name: 'Operator: viewer', roles: ['viewer'] },
+    },
+    {
+      actor: 'operator:cli',
       operation: 'createToken',
       object_type: 'auth',
       object_id: claims.jti,
@@ -149,6 +156,24 @@ test('printing a token: whom it speaks for, never the token; none for one that w
     },
   ])
   expect(JSON.stringify(events)).not.toContain(token)
+})
+
+test('a printed token belongs to a user who has its roles, also where nobody had all of them', async () => {
+  const tenant_id = await w.makeTenant()
+  const printed = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service', 'viewer'] as const
+  const asked = ['token', '--tenant', slugOf(tenant_id), ...printed.flatMap((role) => ['--role', role])]
+  const token = await probity(...asked)
+  const me = (await w.call('GET /auth/me', { token })).json
+  const user_id = me.principal.slice('user:'.length)
+  expect(new Set(me.roles)).toEqual(new Set(printed))
+  const user = await w.call(`GET /users/${user_id}`, { token })
+  expect(user).toMatchObject({ status: 200, json: { state: 'active', name: me.name } })
+  expect(new Set(user.json.roles)).toEqual(new Set(printed))
+  const again = await probity(...asked)
+  expect((await w.call('GET /auth/me', { token: again })).json.principal).toBe(me.principal)
+  await expect(
+    probity('token', '--tenant', slugOf(tenant_id), '--user', user_id, '--role', 'auditor'),
+  ).rejects.toMatchObject({ stdout: '', stderr: expect.stringContaining('does not have the role auditor') })
 })
 
 test('a rotation of the signing key, in the record of every tenant', async () => {

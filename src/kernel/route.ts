@@ -105,6 +105,8 @@ interface Marks {
   readonly stores_nothing?: true
   /** A read that is itself recorded. Changes always are. */
   readonly audited?: true
+  /** Creates a change request for the governed operation of this id: its callers may read those change requests too. */
+  readonly submits?: string
   /** Starts long work: answers 202 with the job and its Location. */
   readonly starts?: string
   /** Counts against the tenant's allowance of heavy work. */
@@ -139,9 +141,21 @@ export type TenantInput<P, Q, B, M extends TxMode> = CommonInput<P, Q, B> & {
 } & (M extends 'self' ? SelfInput : OpenInput)
 export type PublicInput<P, Q, B> = CommonInput<P, Q, B>
 
+/** For whom an answer is written. `read` uses the open transaction where there is one. */
+export interface Reader {
+  readonly actor: Actor
+  readonly kernel: Kernel
+  read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
 export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode> extends Shared<P, Q, B, R>, Marks {
   readonly roles: Roles
   readonly tx: M
+  /**
+   * Gives the reply as the roles of the caller may read it: the same object where they may read all of it. Applied last, also
+   * to an answer that is repeated for an `Idempotency-Key`, because the caller may have lost a role since.
+   */
+  readonly redact?: (reply: ReplyValue<R>, reader: Reader) => ReplyValue<R> | Promise<ReplyValue<R>>
   /** Checks that must not keep a transaction open, made before one is: a worker thread, for example, is waited for here. */
   readonly before?: (input: CommonInput<P, Q, B> & { readonly actor: Actor }) => Promise<void>
 }
@@ -180,6 +194,7 @@ export interface Route extends Marks {
   readonly unlimited?: true
   readonly otherwise?: { readonly status: number; readonly when: (reply: unknown) => boolean }
   readonly before?: (input: unknown) => Promise<void>
+  readonly redact?: (reply: unknown, reader: Reader) => unknown
   readonly handle: (input: unknown) => Promise<unknown>
 }
 

@@ -1,18 +1,17 @@
 /** `token`: a token of the built-in issuer for one tenant, printed alone so that a script can use it. */
-import { createBuiltInIssuer } from '../../kernel/auth/built-in-issuer.ts'
+import { BUILT_IN_ISSUER, createBuiltInIssuer } from '../../kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '../../kernel/auth/roles.ts'
-import type { Database } from '../../kernel/database/tx.ts'
 import { isUuid, uuidv7 } from '../../kernel/uuid.ts'
-import { findUser, findUserByEmail, listUsers, type UserRow } from '../../modules/access/index.ts'
+import { findUser, findUserByEmail, insertUser, listUsers, type UserRow } from '../../modules/access/index.ts'
 import type { TenantListing } from '../queries.ts'
-import { recordAct } from './acts.ts'
+import { noteAct, recordAct } from './acts.ts'
 import { type Command, type Invocation, UsageError, wholeNumber } from './command.ts'
-import { OPERATOR, withOperator } from './operator.ts'
+import { OPERATOR, type Operator, withOperator } from './operator.ts'
 import { needTenant } from './tenant.ts'
 
 const DEFAULT_HOURS = 12
 const MAX_HOURS = 24
-/** Enough to find a fitting person in any tenant one tries things with; beyond it the person is made up. */
+/** Enough to find a fitting person in any tenant one tries things with; beyond it one is added. */
 const SEARCHED_USERS = 200
 
 interface Holder {
@@ -25,8 +24,9 @@ export const token: Command = {
   name: 'token',
   summary: 'Print a token for a tenant',
   about: `
-Prints only the token; that it was made is in the tenant's audit record. Without --user it speaks for a person of the tenant who has all the roles named, or, where there is
-none, for a person who exists only in the token. Demo tenants get none with NODE_ENV=production.
+Prints only the token; that it was made is in the tenant's audit record. Without --user it belongs to a user of the tenant who has
+all the roles named. Where there is none, a user with exactly these roles is added first, which is recorded too; the next
+token for the same roles belongs to the same user. Demo tenants get none with NODE_ENV=production.
 
 Examples:
   npx probity token --tenant demo --role viewer
@@ -38,7 +38,7 @@ Examples:
     user: {
       type: 'string',
       value: 'WHO',
-      about: 'email address or id of a user; without --role, with the roles they have',
+      about: 'email address or id of a user; --role then names some of the roles they have',
     },
     hours: { type: 'string', value: 'N', about: `life of the token, 1 to ${MAX_HOURS} (default ${DEFAULT_HOURS})` },
   },
@@ -52,7 +52,7 @@ Examples:
       if (tenant.state === 'suspended') {
         throw new Error(`${tenant.slug} is suspended: run "npx probity tenant resume ${tenant.slug}" first.`)
       }
-      const holder = await findHolder(operator.guarded.app, tenant, wanted)
+      const holder = await findHolder(operator, tenant, wanted, (text) => invocation.terminal.note(text))
       const issuer = createBuiltInIssuer(operator.guarded.app, operator.keyring)
       const lifetime_s = wanted.hours * 3600
       const minted = await issuer.mint({ ...holder, tenant_id: tenant.tenant_id, lifetime_s })
@@ -94,7 +94,10 @@ function readWish({ args }: Invocation): Wish {
   }
 }
 
-async function findHolder(app: Database, tenant: TenantListing, wish: Wish): Promise<Holder> {
+type Note = (text: string) => void
+
+async function findHolder(operator: Operator, tenant: TenantListing, wish: Wish, note: Note): Promise<Holder> {
+  const { app } = operator.guarded
   const scope = { tenant_id: tenant.tenant_id, actor: OPERATOR }
   if (wish.user !== undefined) {
     const who = wish.user
@@ -102,13 +105,44 @@ async function findHolder(app: Database, tenant: TenantListing, wish: Wish): Pro
       isUuid(who) ? findUser(tx, who) : findUserByEmail(tx, who.toLowerCase()),
     )
     if (!user) throw new Error(`${tenant.slug} has no user "${who.slice(0, 100)}".`)
-    if (user.state === 'inactive') throw new Error(`${user.name} of ${tenant.slug} is deactivated.`)
-    return asHolder(user, wish.roles.length > 0 ? wish.roles : user.roles)
+    return asHolder(expectRoles(user, tenant, wish.roles), wish.roles.length > 0 ? wish.roles : user.roles)
   }
   const filter = { state: 'active', role: wish.roles[0] ?? null }
   const users = await app.one(scope, (tx) => listUsers(tx, filter, null, SEARCHED_USERS))
-  const user = closest(users, wish.roles)
-  return user ? asHolder(user, wish.roles) : { principal: `user:${uuidv7()}`, roles: wish.roles }
+  return asHolder(closest(users, wish.roles) ?? (await ensureUser(operator, tenant, wish.roles, note)), wish.roles)
+}
+
+/** A token never gives a role that its user does not have. */
+function expectRoles(user: UserRow, tenant: TenantListing, wanted: readonly Role[]): UserRow {
+  if (user.state === 'inactive') throw new Error(`${user.name} of ${tenant.slug} is deactivated.`)
+  const missing = wanted.filter((role) => !user.roles.includes(role))
+  if (missing.length === 0) return user
+  throw new Error(`${user.name} of ${tenant.slug} does not have the role ${missing.join(', ')}.`)
+}
+
+/** The user of this tenant that belongs to exactly these roles. Runs at once with itself: the address is unique. */
+async function ensureUser(
+  operator: Operator,
+  tenant: TenantListing,
+  wanted: readonly Role[],
+  note: Note,
+): Promise<UserRow> {
+  const held = roles.filter((role) => wanted.includes(role))
+  const user_id = uuidv7()
+  const email = `${held.join('.')}@${tenant.slug}.${tenant.demo ? 'example' : 'invalid'}`
+  const name = `${tenant.demo ? 'Demo' : 'Operator'}: ${held.join(', ')}`
+  const user = await operator.guarded.app.write({ tenant_id: tenant.tenant_id, actor: OPERATOR }, async (tx) => {
+    const subject = `user:${user_id}`
+    const fixed = { issuer: BUILT_IN_ISSUER, team: null, locale: 'en', origin: 'built_in', state: 'active' } as const
+    const made = await insertUser(tx, { user_id, subject, email, name, roles: held, ...fixed }, 'keep')
+    if (!made) return findUserByEmail(tx, email)
+    const detail = { name, roles: held }
+    noteAct(tx, operator, { operation: 'createUser', object_type: 'users', object_id: user_id, detail })
+    return made
+  })
+  if (!user) throw new Error(`${email} of ${tenant.slug} was removed just now; run the command again.`)
+  if (user.user_id === user_id) note(`Nobody of ${tenant.slug} had these roles: added the user ${email}.`)
+  return expectRoles(user, tenant, held)
 }
 
 const asHolder = (user: UserRow, held: readonly string[]): Holder => ({

@@ -32,3 +32,10 @@ export const conflictingRoles: readonly (readonly [Role, Role, string])[] = [
 
 export const everyone: Roles = roles
 export const isRole = (name: string): name is Role => (roles as readonly string[]).includes(name)
+
+/**
+ * Those who work on cases or examine them: they read what people wrote for them, and decisions exactly as they are stored.
+ * Where a person has several roles, the widest counts.
+ */
+const caseRoles: readonly Role[] = ['analyst', 'compliance_officer', 'auditor']
+export const readsCases = (held: readonly Role[]): boolean => held.some((role) => caseRoles.includes(role))

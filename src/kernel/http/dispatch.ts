@@ -8,9 +8,9 @@ import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
 import type { Kernel } from '../kernel.ts'
 import { ChangeRequestView, propose } from '../request/governed.ts'
-import { type Answer, fingerprintOf, type Idempotency, once } from '../request/idempotency.ts'
+import { type Answer, fingerprintOf, type Idempotency, isRepeated, once } from '../request/idempotency.ts'
 import { etagOf } from '../revision.ts'
-import { type Actor, isStreamed, type RequestFacts, type Route } from '../route.ts'
+import { type Actor, isStreamed, type Reader, type RequestFacts, type Route } from '../route.ts'
 import type { TSchema } from '../schema.ts'
 import { schemaFault } from './validation.ts'
 
@@ -44,10 +44,26 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     return body
   }
 
-  const present = (route: Route, value: unknown): Answer => {
+  /** `visible` is what of the value the caller may read; headers are made from the whole. */
+  const present = (route: Route, value: unknown, visible: unknown): Answer => {
     const [status, schema] = route.reply
     if (status === 204) return { status, headers: {}, body: undefined }
-    return { status, headers: headersOf(route, value), body: checked(route, schema as TSchema, value) }
+    const headers = headersOf(route, value)
+    // Two representations of one revision never share a strong ETag.
+    if (visible !== value && headers['etag']) headers['etag'] = headers['etag'].replace(/"$/, '-redacted"')
+    return { status, headers, body: checked(route, schema as TSchema, visible) }
+  }
+
+  const presentTo = async (route: Route, value: unknown, reader: Reader): Promise<Answer> =>
+    present(route, value, route.redact ? await route.redact(value, reader) : value)
+
+  /** A stored answer was written for the roles that the caller had then. A change request (202) has no such texts for them. */
+  const repeat = async (route: Route, answer: Answer, reader: Reader): Promise<Answer> => {
+    if (!route.redact || answer.body === undefined || !isRepeated(answer) || answer.status !== route.reply[0])
+      return answer
+    const value: unknown = JSON.parse(answer.body)
+    const visible = await route.redact(value, reader)
+    return visible === value ? answer : { ...answer, body: checked(route, route.reply[1] as TSchema, visible) }
   }
 
   /** One change, one event, in the transaction of the change. */
@@ -60,21 +76,23 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     })
 
   /** The write that carries the effect: once per key, through four eyes where the tenant asks for them. */
-  const effect = (
+  const effect = async (
     tx: Tx,
     route: Route,
     inputs: Inputs,
+    actor: Actor,
     idempotency: Idempotency | undefined,
     fingerprint: string,
     handle: () => Promise<unknown>,
     notes: CollectedNotes,
-  ): Promise<Answer> =>
-    once(tx, idempotency, fingerprint, async () => {
+  ): Promise<Answer> => {
+    const reader: Reader = { actor, kernel, read: (body) => body(tx) }
+    const answer = await once(tx, idempotency, fingerprint, async () => {
       const waiting = await propose(tx, route, inputs, handle)
       if (!waiting) {
         const value = await handle()
         record(tx, route, inputs, value, notes.detail)
-        return present(route, value)
+        return presentTo(route, value, reader)
       }
       record(tx, route, inputs, waiting, { ...notes.detail, proposed: waiting.cr_id })
       return {
@@ -83,6 +101,8 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
         body: checked(route, ChangeRequestView, waiting),
       }
     })
+    return repeat(route, answer, reader)
+  }
 
   async function dispatch(
     route: Route,
@@ -116,7 +136,7 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
           })
         : ''
       const answer = await transactions.write(scope, (tx) =>
-        effect(tx, route, inputs, idempotency, fingerprint, () => route.handle(given(tx)), notes),
+        effect(tx, route, inputs, actor, idempotency, fingerprint, () => route.handle(given(tx)), notes),
       )
       if (route.starts) kernel.jobs.nudge()
       return answer
@@ -125,8 +145,14 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     const value = await transactions[route.tx as 'one' | 'read'](scope, (tx) => route.handle(given(tx)))
     // A read of something sensitive is itself recorded, before anything of it leaves.
     if (route.audited) await transactions.write(scope, async (tx) => record(tx, route, inputs, value, notes.detail))
-    return outcomeOf(route, value)
+    return route.redact ? presentTo(route, value, readerOf(actor, scope)) : outcomeOf(route, value)
   }
+
+  const readerOf = (actor: Actor, scope: Scope): Reader => ({
+    actor,
+    kernel,
+    read: (body) => kernel.transactions.read(scope, body),
+  })
 
   async function dispatchPublic(route: Route, inputs: Inputs): Promise<Outcome> {
     const value = await route.handle({ ...inputs, kernel })
@@ -143,6 +169,7 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
     idempotency: Idempotency | undefined,
   ): Promise<Outcome> {
     const { transactions } = kernel
+    const reader = readerOf(actor, scope)
     // A settled answer may be a repetition of an earlier one; it then takes the place of what the handler returns.
     let settled: Answer | undefined
     const value = await route.handle({
@@ -156,7 +183,7 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
           once(tx, idempotency, idempotency ? fingerprintOf(idempotency_key, fingerprint) : '', async () => {
             const made = await body(tx)
             record(tx, route, inputs, made, notes.detail)
-            return present(route, made)
+            return presentTo(route, made, { actor, kernel, read: (each) => each(tx) })
           }),
         )
         return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
@@ -164,12 +191,13 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
       // Last: V8 gives an object to which members are added after a spread a shape of its own each time.
       ...inputs,
     })
-    return settled ?? outcomeOf(route, value)
+    if (settled) return repeat(route, settled, reader)
+    return route.redact ? presentTo(route, value, reader) : outcomeOf(route, value)
   }
 
   function outcomeOf(route: Route, value: unknown): Outcome {
     const [status, schema] = route.reply
-    if (!isStreamed(schema)) return present(route, value)
+    if (!isStreamed(schema)) return present(route, value, value)
     const { file_name } = value as { file_name?: string }
     const saved = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
     return {

@@ -21,6 +21,9 @@ export interface Idempotency extends AnswerKey {
   readonly code_key: Buffer
 }
 
+const REPEATED = 'idempotency-replayed'
+export const isRepeated = (answer: Answer): boolean => answer.headers[REPEATED] !== undefined
+
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
 
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
@@ -68,7 +71,7 @@ export async function once(
     if (stored.fingerprint !== sealOf(tx, idempotency, fingerprint, kept))
       throw new Error('a stored answer was altered')
     if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
-    return { ...kept, headers: { ...kept.headers, 'idempotency-replayed': 'true' } }
+    return { ...kept, headers: { ...kept.headers, [REPEATED]: 'true' } }
   }
   const answer = await effect()
   // A change that waits for approval (202) has no secret yet, and asking twice must not make two of it.

@@ -4,10 +4,11 @@ import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { page } from '../../kernel/page.ts'
 import { fail, found } from '../../kernel/problem.ts'
-import { ChangeRequestView, contentHash } from '../../kernel/request/governed.ts'
+import { contentHash } from '../../kernel/request/governed.ts'
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
+import { toVisibleChangeRequest, VisibleChangeRequest } from '../../kernel/request/visibility.ts'
 import { expectRevision } from '../../kernel/revision.ts'
-import { type RequestFacts, tenantRoute } from '../../kernel/route.ts'
+import { type Reader, type RequestFacts, tenantRoute } from '../../kernel/route.ts'
 import { behind } from '../access/index.ts'
 import {
   findChangeRequest,
@@ -18,6 +19,7 @@ import {
   updateChangeRequestDecided,
 } from './queries.ts'
 import {
+  ChangeRequestInboxPage,
   ChangeRequestPage,
   ChangeRequestParams,
   ChangeRequestQuery,
@@ -27,6 +29,13 @@ import {
 } from './schema.ts'
 
 const checkers = ['compliance_officer', 'tenant_admin'] as const
+
+const WHO_READS =
+  'Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and ' +
+  '`state` only.'
+
+const redact = (request: VisibleChangeRequest, { actor, kernel }: Reader): VisibleChangeRequest =>
+  toVisibleChangeRequest(kernel.routes, actor.roles, request)
 
 async function lockOpen(tx: Tx, cr_id: string, facts: RequestFacts): Promise<ChangeRequestRow> {
   const request = found(await lockChangeRequest(tx, cr_id))
@@ -71,15 +80,18 @@ export const changeRequestRoutes = [
   tenantRoute('GET /change-requests', {
     id: 'listChangeRequests',
     summary: 'Change requests by state and action, newest first',
+    description: WHO_READS,
     roles: everyone,
     tx: 'one',
     query: ChangeRequestQuery,
     reply: [200, ChangeRequestPage],
+    redact: (found, reader) => ({ ...found, items: found.items.map((request) => redact(request, reader)) }),
   }).handle(async (input) => {
     const { state = null, action = null } = input.query
-    return page(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
+    const requests = await page(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state, action, awaiting: null }, after, count),
     )
+    return requests
   }),
 
   tenantRoute('GET /change-requests/inbox', {
@@ -88,7 +100,7 @@ export const changeRequestRoutes = [
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
     tx: 'one',
     query: InboxQuery,
-    reply: [200, ChangeRequestPage],
+    reply: [200, ChangeRequestInboxPage],
   }).handle(async (input) => {
     const { principal, roles } = input.actor
     return page(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
@@ -99,10 +111,12 @@ export const changeRequestRoutes = [
   tenantRoute('GET /change-requests/:cr_id', {
     id: 'getChangeRequest',
     summary: 'One change request: what it would do, who asked, who approved',
+    description: WHO_READS,
     roles: everyone,
     tx: 'one',
     params: ChangeRequestParams,
-    reply: [200, ChangeRequestView],
+    reply: [200, VisibleChangeRequest],
+    redact,
     revisioned: true,
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => found(await findChangeRequest(tx, params.cr_id))),
@@ -118,7 +132,8 @@ export const changeRequestRoutes = [
     tx: 'write',
     params: ChangeRequestParams,
     body: Decision,
-    reply: [200, ChangeRequestView],
+    reply: [200, VisibleChangeRequest],
+    redact,
     revisioned: true,
     // Executing may meet whatever the stored operation itself can answer.
     problems: [
@@ -165,7 +180,8 @@ export const changeRequestRoutes = [
     tx: 'write',
     params: ChangeRequestParams,
     body: Rejection,
-    reply: [200, ChangeRequestView],
+    reply: [200, VisibleChangeRequest],
+    redact,
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
   }).handle(async ({ tx, params, body, actor, request: facts }) => {
@@ -182,7 +198,8 @@ export const changeRequestRoutes = [
     tx: 'write',
     params: ChangeRequestParams,
     body: Decision,
-    reply: [200, ChangeRequestView],
+    reply: [200, VisibleChangeRequest],
+    redact,
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, actor, request: facts }) => {

@@ -1,8 +1,11 @@
 /** Wire contract of the four-eyes queue. */
 import { ChangeRequestView } from '../../kernel/request/governed.ts'
+import { VisibleChangeRequest } from '../../kernel/request/visibility.ts'
 import { closed, Id, oneOf, pageOf, pageQuery, Slug, Type, text } from '../../kernel/schema.ts'
 
-export const ChangeRequestPage = pageOf(ChangeRequestView)
+export const ChangeRequestPage = pageOf(VisibleChangeRequest)
+/** The inbox holds only what the caller may approve. */
+export const ChangeRequestInboxPage = pageOf(ChangeRequestView)
 export const ChangeRequestParams = closed({ cr_id: Id() })
 export const ChangeRequestQuery = closed({
   ...pageQuery,

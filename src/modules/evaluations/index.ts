@@ -4,6 +4,7 @@ import { plantCanary } from './canary.ts'
 import { examinationRoutes } from './examine/routes.ts'
 import { decisionRoutes } from './routes.ts'
 
+export { redactDecision } from './audience/actions.ts'
 export { type Decided, decide, documentOf, type Order, store } from './decide/actions.ts'
 export { errorsOf, inputsOf } from './decide/rules.ts'
 export { createRecordCheck } from './records/actions.ts'

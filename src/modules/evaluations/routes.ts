@@ -2,10 +2,19 @@
 import { page } from '../../kernel/page.ts'
 import { tenantRoute } from '../../kernel/route.ts'
 import { manifestOf } from '../risk-matrices/index.ts'
+import { redactDecision, redactPage } from './audience/actions.ts'
 import { decide, store } from './decide/actions.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, expectIntact } from './records/actions.ts'
-import { shownDefinition, shownEvaluation, shownLists, shownOutcome, shownReceipt, shownRow } from './records/rules.ts'
+import {
+  shownDefinition,
+  shownEvaluation,
+  shownLists,
+  shownOutcome,
+  shownReceipt,
+  shownRow,
+  toReasons,
+} from './records/rules.ts'
 import {
   Evaluation,
   EvaluationOrder,
@@ -31,6 +40,7 @@ export const decisionRoutes = [
     tx: 'write',
     body: EvaluationOrder,
     reply: [201, EvaluationWithReasons],
+    redact: redactDecision,
     location: ({ evaluation_id }) => `/evaluations/${evaluation_id}`,
     links: { getEvaluation: { evaluation_id: 'evaluation_id' } },
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
@@ -50,6 +60,7 @@ export const decisionRoutes = [
     tx: 'read',
     body: EvaluationOrder,
     reply: [200, Preview],
+    redact: redactDecision,
     stores_nothing: true,
     problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, body, kernel }) => {
@@ -57,6 +68,7 @@ export const decisionRoutes = [
     return {
       valid_at: content.valid_at,
       engine: content.engine,
+      reasons: toReasons(content.outcome, content.explanation),
       outcome: shownOutcome(content.outcome),
       explanation: content.explanation as never,
       definition: shownDefinition(content),
@@ -72,6 +84,7 @@ export const decisionRoutes = [
     tx: 'one',
     query: EvaluationQuery,
     reply: [200, EvaluationPage],
+    redact: redactPage,
   }).handle(async (input) => {
     const { limit: _limit, cursor: _cursor, ...filter } = input.query
     const found = await page(input, 'listEvaluations', ['decided_at', 'evaluation_id'], (after, count) =>
@@ -91,6 +104,7 @@ export const decisionRoutes = [
     tx: 'one',
     params: EvaluationParams,
     reply: [200, Evaluation],
+    redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const { row, content, manifest } = await expectIntact(kernel, tx, params.evaluation_id)
@@ -104,12 +118,14 @@ export const decisionRoutes = [
     tx: 'one',
     params: EvaluationParams,
     reply: [200, ExplanationView],
+    redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const { row, content } = await expectIntact(kernel, tx, params.evaluation_id)
     const { outcome, explanation } = content
     return {
       evaluation_id: row.evaluation_id,
+      reasons: toReasons(outcome, explanation),
       outcome: shownOutcome(outcome),
       explanation: explanation as never,
     }

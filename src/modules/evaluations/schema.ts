@@ -122,6 +122,19 @@ export const Explanation = closed(
   { title: 'EvaluationExplanation' },
 )
 
+const Reasons = listOf(
+  closed(
+    {
+      code: text(200),
+      title: Type.String({ description: 'Of the triggers and factors that gave it.' }),
+      text: Type.String({ description: 'What they say of this decision.' }),
+    },
+    { title: 'ReasonInWords' },
+  ),
+  1000,
+  { description: 'Each reason code in the words of the definition that decided.' },
+)
+
 /** What is pinned of the definition and of each list it read. */
 const Pinned = closed(
   {
@@ -179,13 +192,21 @@ export const EvaluationQuery = closed({
   until_at: Type.Optional(Timestamp({ description: 'Decided before.' })),
 })
 
-const whole = { ...row, outcome: Outcome, definition: Definition, lists: listOf(Pinned, 200), receipt: Receipt }
+const whole = {
+  ...row,
+  reasons: Reasons,
+  outcome: Outcome,
+  definition: Definition,
+  lists: listOf(Pinned, 200),
+  receipt: Receipt,
+}
 export const Evaluation = closed(whole, { title: 'Evaluation' })
 export const EvaluationWithReasons = closed({ ...whole, explanation: Explanation }, { title: 'EvaluationWithReasons' })
 export const Preview = closed(
   {
     valid_at: nullable(Timestamp({ description: 'Null: now.' })),
     engine: Version,
+    reasons: Reasons,
     outcome: Outcome,
     explanation: Explanation,
     definition: Definition,
@@ -195,7 +216,7 @@ export const Preview = closed(
   { title: 'EvaluationPreview' },
 )
 export const ExplanationView = closed(
-  { evaluation_id: Id(), outcome: Outcome, explanation: Explanation },
+  { evaluation_id: Id(), reasons: Reasons, outcome: Outcome, explanation: Explanation },
   { title: 'ExplanationOfEvaluation' },
 )
 export const PinnedInputs = closed(

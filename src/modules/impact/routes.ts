@@ -1,11 +1,12 @@
 /** Impact before approval: of a version of a list, and of whatever a change request would put in force. */
-import { everyone } from '../../kernel/auth/roles.ts'
 import { JobView } from '../../kernel/job/view.ts'
 import { page } from '../../kernel/page.ts'
 import { fail, found } from '../../kernel/problem.ts'
+import { mayReadChangeRequest } from '../../kernel/request/visibility.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '../change-requests/index.ts'
 import { expectVersion } from '../reference-data/index.ts'
+import { redactRun } from './audience/actions.ts'
 import { candidateOfList, candidateOfRequest } from './candidates/actions.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
 import { IMPACT_RUN, shownRun, startRun } from './runs/actions.ts'
@@ -58,6 +59,7 @@ export const impactRoutes: readonly Route[] = [
     tx: 'read',
     params: RunParams,
     reply: [200, RunView],
+    redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => shownRun(kernel, tx, found(await findRun(tx, params.run_id)))),
 
@@ -97,13 +99,18 @@ export const impactRoutes: readonly Route[] = [
   tenantRoute('GET /change-requests/:cr_id/impact', {
     id: 'getChangeRequestImpact',
     summary: 'The impact run attached to a change request, and whether it still holds',
-    roles: everyone,
+    description: 'For those who may read the change request in full; 404 for others.',
+    roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
     params: RequestParams,
     reply: [200, RunView],
+    redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => {
-    const { impact_run_id } = found(await findChangeRequest(tx, params.cr_id))
+  }).handle(async ({ tx, params, kernel, actor }) => {
+    const request = found(await findChangeRequest(tx, params.cr_id))
+    if (!mayReadChangeRequest(kernel.routes, actor.roles, request))
+      fail('not_found', 'Only those who may call its operation or approve it, and auditors, read its impact run.')
+    const { impact_run_id } = request
     const run = impact_run_id === null ? undefined : await findRun(tx, impact_run_id)
     return shownRun(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
   }),

@@ -9,6 +9,8 @@ import { reviewInForce } from './gates/actions.ts'
 import { routesOf } from './routes.ts'
 import { matrixKind } from './schema.ts'
 
+export { AUDIENCES, actionFilterFor } from './audience/actions.ts'
+export { type ActionFilter, actionsIn, filterActions, filterExplanation } from './audience/rules.ts'
 export {
   type Bindable,
   bindTo,

@@ -266,4 +266,26 @@ describe('an installation seeded before', () => {
       'Largest single deposit < 10,000.00 (old-thresholds v2, cash-structuring|retail)',
     )
   })
+
+  test('keeps the reason codes of before; the matrix that gives them exactly waits, and old decisions replay', async () => {
+    const person = readDefinitionSeeds(folder).find(({ key }) => key === 'customer-risk-person')
+    if (!person) throw new Error('there is no such seed')
+    const seedUpTo = async (versions: number) => {
+      const steps: string[] = []
+      const seed = { ...person, key: 'earlier-person', versions: person.versions.slice(0, versions) }
+      await w.steward.write(SYSTEM, (tx) => seedDefinitions(tx, [seed], (step) => steps.push(step)))
+      return steps
+    }
+    const order = { matrix_key: 'earlier-person', inputs: person.cases[0]?.inputs }
+    const decide = async () => t.make('POST /evaluations', { body: order })
+    await seedUpTo(2)
+    const before = await decide()
+    expect(before.reason_codes).toEqual(['RAT_COUNTRY_HIGH', 'RAT_PRODUCT_HIGH', 'RAT_CHANNEL_REMOTE'])
+    expect(await seedUpTo(3)).toEqual(['matrix earlier-person version 3, pending'])
+    expect((await decide()).reason_codes).toEqual(before.reason_codes)
+    const pinned = await call('POST /risk-matrices/earlier-person/pin', { version: 3, reason: 'upgrade' })
+    expect(pinned.status).toBe(201)
+    expect((await decide()).reason_codes).toEqual([])
+    expect((await t.make(`POST /evaluations/${before.evaluation_id}/replay`)).verdict).toBe('identical')
+  })
 })

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { ExplanationView } from '../../ui/decision/explanation.tsx'
 import { BandMark, ResultMark } from '../../ui/decision/outcome.tsx'
+import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { Filter, useFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
@@ -128,7 +129,7 @@ function Row({ item, rates, onOpen }: RowProps) {
       )}
       <Table.Td visibleFrom="md">
         <Text size="xs" className="cell-text">
-          {item.reason_codes.join(', ')}
+          <ReasonCodes of={item.reason_codes} />
         </Text>
       </Table.Td>
     </Table.Tr>

@@ -28,16 +28,34 @@ const requestQuery = (cr_id: string) =>
 export default function ChangeRequestPage() {
   const { cr_id = '' } = useParams({ strict: false }) as { cr_id?: string }
   const { data: request } = useSuspenseQuery(requestQuery(cr_id))
+  return 'operation' in request ? <FullRequest request={request} /> : <RequestSummary request={request} />
+}
+
+const trail = (
+  <PageLink to="/change-requests" inherit>
+    Change requests
+  </PageLink>
+)
+
+function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
+  return (
+    <Page title={sentence(request.action)} mark={<StateBadge state={request.state} />} trail={trail}>
+      <Section title="What it changes">
+        <Text size="sm">
+          Only those who may make this change, those who may approve it, and auditors see its content.
+        </Text>
+      </Section>
+    </Page>
+  )
+}
+
+function FullRequest({ request }: { readonly request: ChangeRequest }) {
   return (
     <Page
       title={operationWords(request.operation)}
       mark={<StateBadge state={request.state} />}
       about={`Governed as “${sentence(request.action)}”. Approving executes what is shown here, and nothing else.`}
-      trail={
-        <PageLink to="/change-requests" inherit>
-          Change requests
-        </PageLink>
-      }
+      trail={trail}
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 7 }}>

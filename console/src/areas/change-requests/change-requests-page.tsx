@@ -73,7 +73,8 @@ export default function ChangeRequestsPage() {
 const targetOf = ({ params }: Schemas['ChangeRequest']): string | undefined =>
   Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
 
-function RequestRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
+function RequestRow({ request }: { readonly request: Schemas['VisibleChangeRequest'] }) {
+  if (!('operation' in request)) return <SummaryRow request={request} />
   const target = targetOf(request)
   return (
     <Table.Tr>
@@ -102,6 +103,25 @@ function RequestRow({ request }: { readonly request: Schemas['ChangeRequest'] })
       <Table.Td visibleFrom="md">
         {request.approvals.length} of {request.approvers}, {spaced(request.required_role)}
       </Table.Td>
+      <Table.Td>
+        <StateBadge state={request.state} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+/** All that is shown to roles for which the change request was not written. */
+function SummaryRow({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
+          {sentence(request.action)}
+        </PageLink>
+      </Table.Td>
+      <Table.Td c="dimmed">Not visible to your roles</Table.Td>
+      <Table.Td visibleFrom="sm" />
+      <Table.Td visibleFrom="md" />
       <Table.Td>
         <StateBadge state={request.state} />
       </Table.Td>

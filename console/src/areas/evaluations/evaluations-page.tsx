@@ -7,6 +7,7 @@ import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { kindOf } from '../../ui/decision/kind.ts'
 import { ResultMark } from '../../ui/decision/outcome.tsx'
+import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
 import { Filter, useSetFilter } from '../../ui/filters.tsx'
 import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
@@ -122,7 +123,7 @@ function Row({ one }: { readonly one: Item }) {
       </Table.Td>
       <Table.Td visibleFrom="lg">
         <Text size="xs" className="cell-text">
-          {one.reason_codes.join(', ')}
+          <ReasonCodes of={one.reason_codes} />
         </Text>
       </Table.Td>
       <Table.Td>

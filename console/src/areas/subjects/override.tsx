@@ -8,6 +8,7 @@ import { probity } from '../../session/client.ts'
 import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { listContentQuery } from '../../ui/decision/list-entries.ts'
+import { REASON_CODES } from '../../ui/decision/reason-codes.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { instantOf, localTime } from '../../ui/local-time.ts'
 import { ReasonField } from '../../ui/reason-field.tsx'
@@ -24,14 +25,21 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
   const [order, setOrder] = useState(() => ({
     band: null as string | null,
     reason: '',
+    reason_code: null as string | null,
     until: localTime(new Date(Date.now() + DAYS * DAY_MS).toISOString()),
   }))
   const { data: bands } = useQuery(listContentQuery('risk-bands'))
+  const { data: codes } = useQuery(listContentQuery(REASON_CODES))
   const override = useChange(
     () =>
       probity.POST('/api/subjects/{subject_id}/risk-override', {
         params: { path: { subject_id: subject.subject_id } },
-        body: { band: order.band ?? '', reason: order.reason, expires_at: instantOf(order.until) ?? '' },
+        body: {
+          band: order.band ?? '',
+          reason: order.reason,
+          ...(order.reason_code !== null && { reason_code: order.reason_code }),
+          expires_at: instantOf(order.until) ?? '',
+        },
       }),
     { touches: ['subjects'], done: 'The override is in force', onDone: onClose },
   )
@@ -56,6 +64,17 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
         label="Why the rating is not what the matrix says"
         value={order.reason}
         onChange={(reason) => setOrder({ ...order, reason })}
+      />
+      <Select
+        label="Reason code"
+        description="The reason is for analysts, compliance officers and auditors; everybody else sees this."
+        clearable
+        searchable
+        data={(codes?.entries ?? [])
+          .filter(({ entry }) => entry['area'] === 'rating')
+          .map(({ key, entry }) => ({ value: key, label: String(entry['title']) }))}
+        value={order.reason_code}
+        onChange={(reason_code) => setOrder({ ...order, reason_code })}
       />
       <TextInput
         type="datetime-local"

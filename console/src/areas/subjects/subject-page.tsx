@@ -10,6 +10,7 @@ import { useMay } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { BandMark } from '../../ui/decision/outcome.tsx'
+import { ReasonCodes } from '../../ui/decision/reason-codes.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -121,7 +122,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
         {override !== null && (
           <Alert color="orange" title="An override is in force" role="status">
             <Text size="sm">
-              “{override.reason}” by <Principal of={override.actor} />
+              <OverrideReason of={override} /> by <Principal of={override.actor} />
               {override.expires_at !== null && (
                 <>
                   , until <At at={override.expires_at} /> (<When at={override.expires_at} />)
@@ -150,6 +151,12 @@ function Risk({ subject }: { readonly subject: Subject }) {
       {isOverriding && <OverrideDialog subject={subject} onClose={overriding.close} />}
     </Section>
   )
+}
+
+/** Its text is for those who work on cases; others get its reason code in words. */
+function OverrideReason({ of: { reason, reason_code } }: { readonly of: Rating }) {
+  if (reason !== null) return <>“{reason}”</>
+  return reason_code === null ? <>Set by hand</> : <ReasonCodes of={[reason_code]} />
 }
 
 /** The decision behind a rating, alone or in its batch. */

@@ -11,6 +11,7 @@ import { inWords } from '../type-words.ts'
 import { spaced } from '../words.ts'
 import { fieldWords, percent } from './model.ts'
 import { BandMark, type Outcome } from './outcome.tsx'
+import { ReasonCodes } from './reason-codes.tsx'
 
 export type Explanation = Schemas['EvaluationExplanation']
 type Factor = Schemas['FactorExplanation']
@@ -49,8 +50,8 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
                       {spaced(action)}
                     </Badge>
                   ))}
-                  <Text size="xs" c="dimmed" className="mono">
-                    {trigger.reason_code}
+                  <Text size="xs" c="dimmed">
+                    <ReasonCodes of={[trigger.reason_code]} />
                   </Text>
                 </Group>
               </Alert>
@@ -104,7 +105,11 @@ function RowsThatFired({ rows }: { readonly rows: Explanation['rows'] }) {
               <Text size="sm" flex={1}>
                 {reason}
               </Text>
-              <span className="mono quiet">{reason_code}</span>
+              {reason_code !== null && (
+                <span className="quiet">
+                  <ReasonCodes of={[reason_code]} />
+                </span>
+              )}
             </li>
           ))}
         </ul>

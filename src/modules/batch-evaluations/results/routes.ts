@@ -2,6 +2,7 @@
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import { redactDecision } from '../../evaluations/index.ts'
 import { findBatch, listItems, tallyItems } from '../queries.ts'
 import {
   BatchItemPage,
@@ -46,6 +47,7 @@ export const resultRoutes = [
     tx: 'read',
     params: BatchItemParams,
     reply: [200, ItemExplanation],
+    redact: redactDecision,
     problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
     const { explanation, ...explained } = await explainItem(kernel, tx, params.batch_id, Number(params.seq))

@@ -4,6 +4,7 @@ import { fail } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import { changesOf, sameJson } from '../../../registry/content/patch.ts'
 import { headOfRisk, Override, Rating, type RatingRow } from '../../subjects/index.ts'
+import { redactWhatIf } from '../audience/actions.ts'
 import { certificateOf } from '../certificate/actions.ts'
 import { packOf } from '../pack/actions.ts'
 import { findEvaluation } from '../queries.ts'
@@ -63,6 +64,7 @@ export const examinationRoutes = [
     params: EvaluationParams,
     body: WhatIfOrder,
     reply: [200, WhatIf],
+    redact: redactWhatIf,
     stores_nothing: true,
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'nothing_in_force', 'content_corrupt'],

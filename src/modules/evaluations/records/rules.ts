@@ -1,6 +1,6 @@
 /** What of a stored decision is authenticated, how its columns agree with its document, and how it is shown. */
 import type { DecisionContent } from '../../../decision/document.ts'
-import type { Outcome } from '../../../decision/model.ts'
+import type { Explanation, Outcome } from '../../../decision/model.ts'
 import { sameJson } from '../../../registry/content/patch.ts'
 import type { Pinned } from '../../reference-data/index.ts'
 
@@ -82,6 +82,23 @@ export const shownOutcome = (outcome: Outcome) => ({
   reason_codes: [...outcome.reason_codes],
 })
 
+/** Each code of the outcome in the words of the definition that decided, in the order of the codes. */
+export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
+  const parts = [
+    ...explanation.triggers,
+    ...explanation.factors,
+    ...explanation.rows.map((row) => ({ ...row, title: row.key })),
+  ]
+  return reason_codes.map((code) => {
+    const saying = parts.filter((part) => part.reason_code === code && part.reason !== null)
+    const titles = [...new Set(saying.map(({ title }) => title))]
+    const texts = [...new Set(saying.map(({ reason }) => reason))]
+    // The code of a rule itself stands with no part: then the whole decision says it.
+    const text = texts.length > 0 ? texts.join(' ') : explanation.summary.join(' ')
+    return { code, title: titles.length > 0 ? titles.join('; ') : code, text }
+  })
+}
+
 export const shownDefinition = ({ family, key, version, content_hash }: DecisionContent) => ({
   family,
   key,
@@ -133,6 +150,7 @@ export const shownEvaluation = (
   manifest: readonly Pinned[],
 ) => ({
   ...shownRow(row),
+  reasons: toReasons(content.outcome, content.explanation),
   outcome: shownOutcome(content.outcome),
   definition: shownDefinition(content),
   lists: shownLists(manifest),

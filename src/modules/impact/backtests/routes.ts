@@ -4,6 +4,7 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { type DefinitionKind, expectDefinition, expectWritten, keyOf } from '../../risk-matrices/index.ts'
+import { redactRun } from '../audience/actions.ts'
 import { candidateOfDefinition } from '../candidates/actions.ts'
 import { findRun, listRuns } from '../queries.ts'
 import { IMPACT_RUN, shownRun, startRun } from '../runs/actions.ts'
@@ -60,6 +61,7 @@ export function backtestRoutes(kind: DefinitionKind): Route[] {
       tx: 'read',
       params: s.RunParams,
       reply: [200, RunView],
+      redact: redactRun,
       problems: ['not_found', 'conflict', 'content_corrupt'],
     }).handle(async ({ tx, params, kernel }) => {
       const run = found(await findRun(tx, (params as unknown as { run_id: string }).run_id))

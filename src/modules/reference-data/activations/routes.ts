@@ -85,6 +85,7 @@ export const activationRoutes: readonly Route[] = [
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/submit', {
     id: 'submitDatasetVersion',
     summary: 'Ask for a version to be put in force; creates a change request',
+    submits: 'activateDatasetVersion',
     roles: ['policy_editor'],
     tx: 'write',
     params: VersionParams,

@@ -78,6 +78,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     tenantRoute(`POST ${at}/versions/:version/submit`, {
       id: `submit${noun}Version`,
       summary: 'Ask for a version to be put in force; creates a change request',
+      submits: `activate${noun}Version`,
       roles: ['policy_editor'],
       tx: 'write',
       params: s.VersionParams,

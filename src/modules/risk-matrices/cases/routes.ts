@@ -3,9 +3,11 @@ import type { Decision } from '../../../decision/model.ts'
 import { everyone } from '../../../kernel/auth/roles.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { type Reader, type Route, tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
+import { actionFilterFor } from '../audience/actions.ts'
+import { actionsIn, type DecisionPart, filterActions, filterExplanation } from '../audience/rules.ts'
 import { decideWith } from '../binding/actions.ts'
 import { expectDefinition, expectWritten, judge, keyOf, listsOf, lockOwnDefinition } from '../definitions/actions.ts'
 import { examine, hasErrors, provedAgainst, runCases } from '../proofs/actions.ts'
@@ -30,6 +32,23 @@ const shownDecision = (decision: Decision) => ({
   explanation: decision.ok ? (decision.explanation as never) : null,
   findings: decision.ok ? [] : ([...decision.findings] as never),
 })
+
+interface DecisionView {
+  readonly outcome: Record<string, unknown> | null
+  readonly explanation: Record<string, unknown> | null
+}
+
+/** Inputs that are tried may be those of a real subject. */
+async function redactDecisions<T extends DecisionView>(shown: readonly T[], reader: Reader): Promise<T[]> {
+  const parts = shown.flatMap(({ outcome, explanation }) => [outcome, explanation]) as unknown as DecisionPart[]
+  const filter = await actionFilterFor(reader, actionsIn(...parts))
+  if (!filter) return [...shown]
+  return shown.map((one) => ({
+    ...one,
+    outcome: one.outcome && filterActions(one.outcome as never, filter),
+    explanation: filterExplanation(one.explanation as never, filter),
+  }))
+}
 
 export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, word } = kind
@@ -61,6 +80,7 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       params: s.VersionParams,
       body: SimulationOrder,
       reply: [200, Simulation],
+      redact: async (shown, reader) => (await redactDecisions([shown], reader))[0] ?? shown,
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, body, kernel }) => {
@@ -79,6 +99,7 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       params: s.VersionParams,
       body: TestOrder,
       reply: [200, TestReport],
+      redact: async (report, reader) => ({ ...report, results: await redactDecisions(report.results, reader) }),
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
     }).handle(async ({ tx, params, body, kernel }) => {

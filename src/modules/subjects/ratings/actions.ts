@@ -10,6 +10,8 @@ import { findRiskStanding, insertOverride, listRatingsById, type RatingRow } fro
 
 /** The list that says which bands there are, unless the tenant's matrix reads another one. */
 const BANDS = 'risk-bands'
+/** The list that says which reason codes there are. */
+const CODES = 'reason-codes'
 
 export async function riskOf(tx: Tx, subject_id: string) {
   const standing = await findRiskStanding(tx, subject_id)
@@ -39,10 +41,11 @@ export async function overrideRating(
   kernel: Kernel,
   tx: Tx,
   subject_id: string,
-  order: { readonly band: string; readonly reason: string; readonly expires_at: string },
+  order: { readonly band: string; readonly reason: string; readonly reason_code?: string; readonly expires_at: string },
 ): Promise<RatingRow> {
   expectActive(found(await lockSubject(tx, subject_id)))
   await expectBand(kernel, tx, subject_id, order.band)
+  await expectReasonCode(kernel, tx, order.reason_code, 'body')
   const rating = await insertOverride(tx, { rating_id: uuidv7(), subject_id, ...order })
   if (rating) return rating
   return fail('conflict', {
@@ -59,5 +62,21 @@ async function expectBand(kernel: Kernel, tx: Tx, subject_id: string, band: stri
   fail('conflict', {
     detail: `There is no band ${band}. The list ${BANDS} says which there are.`,
     errors: [{ in: 'body', pointer: '#/band', detail: `must be a band of the list ${BANDS}` }],
+  })
+}
+
+/** A code that the list does not explain tells its reader nothing. */
+export async function expectReasonCode(
+  kernel: Kernel,
+  tx: Tx,
+  code: string | undefined,
+  part: 'body' | 'query',
+): Promise<void> {
+  if (code === undefined) return
+  const codes = (await listsInForce(tx, [CODES], {})).get(CODES)
+  if (codes && (await lookUp(kernel, tx, codes, [code])).has(code)) return
+  fail('conflict', {
+    detail: `There is no reason code ${code}. The list ${CODES} says which there are.`,
+    errors: [{ in: part, pointer: '#/reason_code', detail: `must be a code of the list ${CODES}` }],
   })
 }

@@ -16,11 +16,13 @@ export interface RatingRow {
   readonly recorded_at: string
   readonly actor: string
   readonly reason: string | null
+  /** Of an override: what roles that may not read the reason get in its place. */
+  readonly reason_code: string | null
   readonly expires_at: string | null
 }
 
 const columns = `rating_id, subject_id, cause, band, score_bps, matrix_key, matrix_version, evaluation_id, batch_id, valid_at,
-  recorded_at, actor, reason, expires_at`
+  recorded_at, actor, reason, reason_code, expires_at`
 
 /** What a matrix decided. `valid_at` is now when null; one that lies before a newer rating is kept, but not in force. */
 export interface NewRating {
@@ -65,24 +67,36 @@ export const deferRating = (tx: Tx, row: NewRating): void => tx.defer(insertion,
 /** Gives no row when it would end before it begins, or last longer than 400 days: both by the database's clock. */
 export const insertOverride = (
   tx: Tx,
-  row: { rating_id: string; subject_id: string; band: string; reason: string; expires_at: string },
+  row: {
+    rating_id: string
+    subject_id: string
+    band: string
+    reason: string
+    reason_code?: string | undefined
+    expires_at: string
+  },
 ) =>
   tx.find<RatingRow>(
-    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, expires_at)
-     select $1, $2, $3, 'override', $4, $5, $6::timestamptz
+    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, expires_at, reason_code)
+     select $1, $2, $3, 'override', $4, $5, $6::timestamptz, $7
       where $6::timestamptz > clock_timestamp() and $6::timestamptz <= clock_timestamp() + interval '9600 hours'
      returning ${columns}`,
-    [tx.tenant_id, row.rating_id, row.subject_id, row.band, row.reason, row.expires_at],
+    [tx.tenant_id, row.rating_id, row.subject_id, row.band, row.reason, row.expires_at, row.reason_code ?? null],
   )
 
 /** Ends the override in force; gives no row when there is none. */
-export const insertOverrideEnd = (tx: Tx, rating_id: string, subject_id: string, reason: string) =>
+export const insertOverrideEnd = (
+  tx: Tx,
+  rating_id: string,
+  subject_id: string,
+  why: { reason: string; reason_code?: string | undefined },
+) =>
   tx.find<RatingRow>(
-    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason)
-     select $1, $2, $3, 'override-ended', k.rated_band, $4 from app.subject_risk k
+    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, reason_code)
+     select $1, $2, $3, 'override-ended', k.rated_band, $4, $5 from app.subject_risk k
       where k.tenant_id = $1 and k.subject_id = $3 and k.override_until > now()
      returning ${columns}`,
-    [tx.tenant_id, rating_id, subject_id, reason],
+    [tx.tenant_id, rating_id, subject_id, why.reason, why.reason_code ?? null],
   )
 
 export interface StandingRow {

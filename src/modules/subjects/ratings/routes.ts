@@ -1,4 +1,5 @@
 /** How a subject is rated now and was before, and the override a person may put in place of what the matrix says. */
+import { readsCases } from '../../../kernel/auth/roles.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
@@ -6,8 +7,9 @@ import { uuidv7 } from '../../../kernel/uuid.ts'
 import { findSubject, lockSubject } from '../records/queries.ts'
 import { historians, readers } from '../records/routes.ts'
 import { SubjectParams } from '../records/schema.ts'
-import { headOfRisk, overrideRating, riskOf } from './actions.ts'
+import { expectReasonCode, headOfRisk, overrideRating, riskOf } from './actions.ts'
 import { insertOverrideEnd, listRatings } from './queries.ts'
+import { withoutOverrideText } from './rules.ts'
 import { Override, OverrideEnd, Rating, RatingPage, RatingQuery, Risk } from './schema.ts'
 
 const governed = { action: 'risk-override', head: headOfRisk }
@@ -16,11 +18,17 @@ export const ratingRoutes = [
   tenantRoute('GET /subjects/:subject_id/risk', {
     id: 'getSubjectRisk',
     summary: 'The rating in force: an override until it expires, otherwise the latest rating',
-    description: 'Factors, matrix and list versions stand in the evaluation that the rating names.',
+    description:
+      'Factors, matrix and list versions stand in the evaluation that the rating names. The text of an override is for analyst, ' +
+      'compliance_officer and auditor; others get its reason code.',
     roles: readers,
     tx: 'read',
     params: SubjectParams,
     reply: [200, Risk],
+    redact: (risk, { actor }) =>
+      readsCases(actor.roles)
+        ? risk
+        : { ...risk, override: withoutOverrideText(risk.override), rating: withoutOverrideText(risk.rating) },
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
     found(await findSubject(tx, params.subject_id))
@@ -70,11 +78,12 @@ export const ratingRoutes = [
     query: OverrideEnd,
     reply: [204, null],
     governed,
-    problems: ['not_found'],
-  }).handle(async ({ tx, params, query, audit }) => {
+    problems: ['not_found', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, query, kernel, audit }) => {
+    await expectReasonCode(kernel, tx, query.reason_code, 'query')
     const subject = found(await lockSubject(tx, params.subject_id))
-    const reason = query.reason ?? 'Ended before its time.'
-    const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, reason)
+    const { reason = 'Ended before its time.', reason_code } = query
+    const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, { reason, reason_code })
     if (!rating) return fail('not_found', 'There is no override in force.')
     audit.record(null, rating)
     return undefined

@@ -29,7 +29,15 @@ export const Rating = closed(
     valid_at: Timestamp(),
     recorded_at: Timestamp(),
     actor: text(200),
-    reason: nullable(Type.String()),
+    reason: nullable(
+      Type.String({
+        description:
+          'The text of an override is for analyst, compliance_officer and auditor; others get null and the reason_code.',
+      }),
+    ),
+    reason_code: nullable(
+      text(60, { description: 'Of an override: a code of the list reason-codes, where one was given.' }),
+    ),
     expires_at: nullable(Timestamp({ description: 'When an override ends by itself.' })),
   },
   { title: 'Rating' },
@@ -49,9 +57,17 @@ export const Risk = closed(
   { title: 'SubjectRisk' },
 )
 
+const ReasonCode = text(60, {
+  pattern: '^[A-Z][A-Z0-9_]*$',
+  description: 'A code of the list reason-codes: what roles get that may not read the reason.',
+  examples: ['RAT_SET_BY_HAND'],
+})
 export const Override = closed({
   band: Band,
-  reason: text(1000, { description: 'Why the rating is not what the matrix says.' }),
+  reason: text(1000, {
+    description: 'Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor.',
+  }),
+  reason_code: Type.Optional(ReasonCode),
   expires_at: Timestamp({ description: 'When it ends by itself: after now, within 400 days.' }),
 })
-export const OverrideEnd = closed({ reason: Type.Optional(text(1000)) })
+export const OverrideEnd = closed({ reason: Type.Optional(text(1000)), reason_code: Type.Optional(ReasonCode) })

@@ -138,7 +138,11 @@ function Reasons({ factor, pointer, findings, onChange }: FieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       {text('reason', 'Reason', 'May say {value}, {score_bps}, {list_key} or the name of an input in braces.')}
-      {text('reason_code', 'Reason code', 'Given when it scores, for machines.')}
+      {text(
+        'reason_code',
+        'Reason code',
+        'Given whenever the score is above 0. For a statement that holds only above a threshold, use a trigger.',
+      )}
     </SimpleGrid>
   )
 }
