@@ -4,7 +4,7 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
 
-export { behind, createFirstSight, KeyUsage, mayBeApproved } from './actions.ts'
+export { behind, createFirstSight, KeyUsage, needsApproval, ROLES } from './actions.ts'
 export { findUser, findUserByEmail, insertApiKey, insertUser, listUsers, type UserRow } from './queries.ts'
 
 export const access: Module = {

@@ -31,7 +31,18 @@ import { versionRoutes } from './versions/routes.ts'
 import { DifferencePage, DifferenceQuery, VersionQuery, VersionView } from './versions/schema.ts'
 
 // What the operator's tool does to shared lists, it does through these.
-export { activate, cancel, IN_FORCE, type InForceChange, pin, rollBack, unpin } from './activations/actions.ts'
+export {
+  activate,
+  cancel,
+  expectNotGoverning,
+  findBreakGlassReason,
+  findScheduledRule,
+  IN_FORCE,
+  type InForceChange,
+  pin,
+  rollBack,
+  unpin,
+} from './activations/actions.ts'
 export {
   type ActivationRow,
   findInForce,

@@ -41,6 +41,12 @@ const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<st
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
 }
 
+const DESCRIPTIVE: readonly string[] = ['title', 'description', 'owner', 'expected_revision']
+
+/** What describes a list may be corrected at once; what a version of it must keep to may not. */
+export const isDescription = (body: unknown): boolean =>
+  Object.keys(body as object).every((member) => DESCRIPTIVE.includes(member))
+
 export const datasetRoutes = [
   tenantRoute('GET /reference-data/datasets', {
     id: 'listDatasets',
@@ -104,12 +110,14 @@ export const datasetRoutes = [
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
     id: 'updateDataset',
     summary: 'Change title, owner, description, review cadence, staleness limit or guards',
+    description: 'Title, description and owner never wait for approval.',
     roles: ['policy_editor'],
     tx: 'write',
     params: ListKeyParams,
     body: DatasetChange,
     reply: [200, Dataset],
     revisioned: true,
+    governed: { action: 'datasets', head: headOfDataset, unless: isDescription },
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input

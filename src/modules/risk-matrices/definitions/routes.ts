@@ -21,6 +21,10 @@ import {
 } from './actions.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 
+/** What describes a definition may be corrected at once; how often it is reviewed and when it is stale may not. */
+const keepsReview = (body: unknown): boolean =>
+  !Object.keys(body as object).some((member) => member === 'review_every_days' || member === 'stale_after_days')
+
 export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, plural, word } = kind
   const at = `/${segment}/:${param}` as const
@@ -81,12 +85,14 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     tenantRoute(`PATCH ${at}`, {
       id: `update${noun}`,
       summary: 'Change title, owner, description, review cadence or what it is for',
+      description: 'Only a change of the review cadence or the staleness limit may wait for approval.',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.KeyParams,
       body: s.Change,
       reply: [200, s.View],
       revisioned: true,
+      governed: { action: 'datasets', head, unless: keepsReview },
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async (input) => {
       const { tx, params, body, audit, kernel } = input
