@@ -54,7 +54,7 @@ export function findUnmetRules(
 const people = (count: number): string => (count === 1 ? '1 other person' : `${count} other people`)
 
 export const describeMissing = ({ action, role, needed, available }: MissingApprovers): string =>
-  `${action} needs the approval of ${people(needed)} with the role ${role}, and there ${available === 1 ? 'is' : 'are'} ${available || 'none'}.`
+  `The action ${action} needs the approval of ${people(needed)} with the role ${role}, and there ${available === 1 ? 'is' : 'are'} ${available || 'none'}.`
 
 export function failMissing(missing: readonly MissingApprovers[], advice: string): never {
   return fail('approvers_missing', {

@@ -20,7 +20,7 @@ export async function findEmergency(tx: Tx, route: Route, change: GovernedChange
   const { governed } = route
   const reason = governed?.breakGlass?.(change.body)
   if (!governed || reason === undefined) return undefined
-  if (!tx.actor.startsWith('user:')) fail('person_required', 'break_glass is for people, not for API keys.')
+  if (!tx.actor.startsWith('user:')) fail('person_required', 'Only a person may use break_glass, not an API key.')
   return { reason, rule: await findRule(tx, governed, change) }
 }
 
