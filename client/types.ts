@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a user
-         * @description Without roles it never waits; nor while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
+         * @description Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
          *
          *     Roles: tenant_admin.
          *
@@ -474,7 +474,7 @@ export interface paths {
         get?: never;
         /**
          * Set the roles of a user
-         * @description Maker and checker on one person is flagged in `conflicts`. Tokens already minted keep their roles until they end.
+         * @description Maker and checker on one person is flagged in `conflicts`. A role that is taken away no longer works in any process within five seconds; one that is given needs a new token.
          *
          *     Roles: tenant_admin.
          *
@@ -547,7 +547,7 @@ export interface paths {
         put?: never;
         /**
          * Create a key; its secret is shown once
-         * @description It never waits while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request. Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.
+         * @description It never waits while the tenant is being set up and has nobody else who could approve. Where it waits for approval, it will have the id of the change request. Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.
          *
          *     Roles: tenant_admin.
          *
@@ -676,7 +676,7 @@ export interface paths {
         get: operations["getApprovalPolicy"];
         /**
          * Change the approval policy
-         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve.
+         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the author of a change never approves it, nor does an API key, so there must be as many other active people with the role.
          *
          *     Roles: tenant_admin, compliance_officer.
          *
@@ -876,6 +876,90 @@ export interface paths {
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
         post: operations["withdrawChangeRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes made in an emergency without approval, newest first
+         * @description Roles: compliance_officer, tenant_admin, auditor.
+         */
+        get: operations["listBreakGlassReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Emergency changes by others that I could have approved and nobody has acknowledged yet
+         * @description Roles: compliance_officer, tenant_admin.
+         */
+        get: operations["listBreakGlassInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/{review_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One emergency change: what was done, by whom and why, and who acknowledged it
+         * @description Roles: compliance_officer, tenant_admin, auditor.
+         */
+        get: operations["getBreakGlassReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/{review_id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm having seen an emergency change; it leaves every inbox
+         * @description By a person with the role that could have approved the change, never by who made it.
+         *
+         *     Roles: compliance_officer, tenant_admin.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["acknowledgeBreakGlassReview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1279,7 +1363,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence, staleness limit or guards
-         * @description Roles: policy_editor.
+         * @description Title, description and owner never wait for approval.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -1377,7 +1465,9 @@ export interface paths {
         head?: never;
         /**
          * Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again
-         * @description Roles: compliance_officer.
+         * @description A version that is in force, or scheduled to be, is not withdrawn: 409 `version_in_force`.
+         *
+         *     Roles: compliance_officer.
          */
         patch: operations["updateDatasetVersion"];
         trace?: never;
@@ -1551,7 +1641,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -1627,6 +1717,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteActivation"];
         options?: never;
@@ -2549,7 +2641,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Roles: policy_editor.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -2883,7 +2979,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the matrix in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -2959,6 +3055,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRiskMatrixActivation"];
         options?: never;
@@ -3079,7 +3177,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Roles: policy_editor.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -3413,7 +3515,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the rule in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -3489,6 +3591,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRuleActivation"];
         options?: never;
@@ -4453,7 +4557,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -4580,7 +4684,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -4817,6 +4921,33 @@ export interface components {
             /** @description Digest of every row-security policy, to compare over time. */
             policies_sha256: string;
         };
+        /** BreakGlassReview */
+        BreakGlassReview: {
+            /** Format: uuid */
+            review_id: string;
+            /** @description The governed action whose approval was passed over. */
+            action: string;
+            /** @description operationId of what was done. */
+            operation: string;
+            params: {
+                [key: string]: string;
+            };
+            /** @description The body of the request that was executed. */
+            body: unknown;
+            /** @description Why it could not wait. */
+            reason: string;
+            /** @description Who could have approved it, and may acknowledge it. */
+            required_role: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @enum {string} */
+            state: "open" | "acknowledged";
+            /** Format: date-time */
+            acknowledged_at: string | null;
+            acknowledged_by: string | null;
+            note: string | null;
+        };
         /** Job */
         Job: {
             /** Format: uuid */
@@ -4874,6 +5005,18 @@ export interface components {
             detail: {
                 [key: string]: unknown;
             };
+            /**
+             * @description proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, and the change made. done: made at once.
+             * @enum {string}
+             */
+            outcome: "done" | "proposed" | "executed";
+            /**
+             * Format: uuid
+             * @description The change request that was made or executed.
+             */
+            cr_id: string | null;
+            /** @description Who approved what was executed, in order. */
+            approved_by: string[];
             seal: {
                 seq: number;
                 prev_hash: string;
@@ -8039,7 +8182,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -9712,6 +9855,151 @@ export interface operations {
             };
         };
     };
+    listBreakGlassReviews: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "open" | "acknowledged";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes made in an emergency without approval, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BreakGlassReview"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBreakGlassInbox: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Emergency changes by others that I could have approved and nobody has acknowledged yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BreakGlassReview"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBreakGlassReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One emergency change: what was done, by whom and why, and who acknowledged it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakGlassReview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledgeBreakGlassReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Confirm having seen an emergency change; it leaves every inbox */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakGlassReview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -10456,6 +10744,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Dataset"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -11241,6 +11538,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Activation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -13428,6 +13734,15 @@ export interface operations {
                     "application/json": components["schemas"]["RiskMatrix"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -14397,6 +14712,15 @@ export interface operations {
                     "application/json": components["schemas"]["RiskMatrixActivation"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -14686,6 +15010,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -15655,6 +15988,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleActivation"];
+                };
+            };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
             /** @description A problem. */

@@ -17,6 +17,12 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.can_approve_roles(p_tenant_id uuid, p_rules jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT 1 FROM (jsonb_to_recordset(can_approve_roles.p_rules) rule(action text, approvers bigint, role text) JOIN app.user_account maker ON (((maker.tenant_id = can_approve_roles.p_tenant_id) AND ('tenant_admin'::text = ANY (maker.roles))))) WHERE ((rule.action = 'roles'::text) AND (rule.approvers > 0) AND (rule.approvers <= (SELECT count(*) AS count FROM app.user_account u WHERE ((u.tenant_id = can_approve_roles.p_tenant_id) AND (rule.role = ANY (u.roles)) AND (u.user_id <> maker.user_id)))))))
+;
 CREATE OR REPLACE FUNCTION app.chain_activation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -77,6 +83,42 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.check_rollback_target()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if not app.was_in_force(new.tenant_id, new.family, new.list_key, new.layer, new.dataset_id, new.version) then
+    raise exception 'a rollback returns to a version that was in force' using errcode = 'PB006';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.check_withdrawal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  list app.dataset;
+begin
+  select * into list from app.dataset where tenant_id = new.tenant_id and dataset_id = new.dataset_id;
+  -- Nobody activates the version while it is being withdrawn.
+  perform pg_advisory_xact_lock(hashtextextended('activation:' || list.tenant_id || ':' || list.family || ':' || list.list_key, 0));
+  if exists (
+    select 1 from app.activation a
+     where a.tenant_id = list.tenant_id and a.family = list.family and a.list_key = list.list_key and a.layer = list.role
+       and a.dataset_id = list.dataset_id and a.version = new.version and a.revoked_at is null
+       and (a.effective_from > clock_timestamp() or a.activation_id = (
+         select b.activation_id from app.activation b
+          where b.tenant_id = list.tenant_id and b.family = list.family and b.list_key = list.list_key and b.layer = list.role
+            and b.revoked_at is null and b.effective_from <= clock_timestamp()
+          order by b.effective_from desc, b.seq desc limit 1))) then
+    raise exception 'a version that is in force or scheduled is not withdrawn' using errcode = 'PB007';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.date_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -87,6 +129,18 @@ begin
   new.valid_at := coalesce(new.valid_at, new.recorded_at);
   new.actor := app.actor();
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.end_set_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() then
+    update app.approval_policy p set set_up_at = now()
+     where p.tenant_id = new.tenant_id and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
+  end if;
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
@@ -138,6 +192,19 @@ begin
   if app.restoring() then return new; end if;
   if old.state = 'done' or (new.tenant_id, new.batch_id, new.seq) is distinct from (old.tenant_id, old.batch_id, old.seq) then
     raise exception 'a decided item of a batch never changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_break_glass_review()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.state <> 'open'
+     or (to_jsonb(old) - array['state', 'acknowledged_at', 'acknowledged_by', 'note'])
+        is distinct from (to_jsonb(new) - array['state', 'acknowledged_at', 'acknowledged_by', 'note']) then
+    raise exception 'a break-glass review is acknowledged once and never changed' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -216,6 +283,17 @@ begin
   on conflict on constraint subject_risk_pkey do update
      set override_id = excluded.override_id, override_band = excluded.override_band, override_until = excluded.override_until;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_set_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.set_up_at is not null and new.set_up_at is distinct from old.set_up_at then
+    raise exception 'a tenant is set up once' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_subject()
@@ -462,6 +540,12 @@ begin
   end case;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.was_in_force(p_tenant_id uuid, p_family text, p_list_key text, p_layer text, p_dataset_id uuid, p_version bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT 1 FROM app.activation a WHERE ((a.tenant_id = was_in_force.p_tenant_id) AND (a.family = was_in_force.p_family) AND (a.list_key = was_in_force.p_list_key) AND (a.layer = was_in_force.p_layer) AND (a.dataset_id = was_in_force.p_dataset_id) AND (a.version = was_in_force.p_version) AND (a.effective_from <= clock_timestamp()) AND ((a.revoked_at IS NULL) OR (a.revoked_at > a.effective_from)) AND (NOT (EXISTS (SELECT 1 FROM app.activation b WHERE ((b.tenant_id = a.tenant_id) AND (b.family = a.family) AND (b.list_key = a.list_key) AND (b.layer = a.layer) AND (b.effective_from = a.effective_from) AND (b.seq > a.seq) AND (b.recorded_at <= a.effective_from) AND ((b.revoked_at IS NULL) OR (b.revoked_at > b.effective_from)))))))))
+;
 
 -- activation: shared
 create table app.activation (
@@ -511,6 +595,7 @@ CREATE TRIGGER activation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.activat
 CREATE TRIGGER activation_chain BEFORE INSERT ON app.activation FOR EACH ROW EXECUTE FUNCTION app.chain_activation();
 CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
 CREATE TRIGGER activation_revoke BEFORE UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.revoke_activation();
+CREATE TRIGGER activation_rollback BEFORE INSERT ON app.activation FOR EACH ROW WHEN ((new.kind = 'rollback'::text)) EXECUTE FUNCTION app.check_rollback_target();
 grant insert, select, update on app.activation to app;
 grant insert, select, update on app.activation to steward;
 
@@ -556,6 +641,7 @@ create policy open on app.api_key as permissive for all using (true) with check 
 create policy wall on app.api_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER api_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.api_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER api_key_epoch AFTER UPDATE OF state, roles ON app.api_key FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER api_key_epoch_new AFTER INSERT ON app.api_key FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
 grant delete, insert, select, update on app.api_key to app;
 
 -- api_key_usage: tenant
@@ -581,6 +667,7 @@ create table app.approval_policy (
   revision bigint default 1 not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
+  set_up_at timestamp with time zone,
   constraint approval_policy_pkey PRIMARY KEY (tenant_id),
   constraint approval_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
 );
@@ -588,6 +675,7 @@ create policy open on app.approval_policy as permissive for all using (true) wit
 create policy wall on app.approval_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER approval_policy_actor BEFORE INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER approval_policy_epoch AFTER INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER approval_policy_set_up BEFORE UPDATE ON app.approval_policy FOR EACH ROW EXECUTE FUNCTION app.keep_set_up();
 grant delete, insert, select, update on app.approval_policy to app;
 
 -- audit_checkpoint: append
@@ -832,6 +920,36 @@ create policy open on app.batch_schedule_run as permissive for all using (true) 
 create policy wall on app.batch_schedule_run as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_schedule_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_schedule_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select on app.batch_schedule_run to app;
+
+-- break_glass_review: tenant
+create table app.break_glass_review (
+  tenant_id uuid not null,
+  review_id uuid not null,
+  action text not null,
+  operation text not null,
+  params jsonb not null,
+  body jsonb,
+  reason text not null,
+  required_role text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  state text default 'open'::text not null,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by text,
+  note text,
+  constraint break_glass_review_pkey PRIMARY KEY (tenant_id, review_id),
+  constraint break_glass_review_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint break_glass_review_acknowledged_ck CHECK ((((state = 'acknowledged'::text) = (acknowledged_by IS NOT NULL)) AND ((acknowledged_by IS NULL) = (acknowledged_at IS NULL)))),
+  constraint break_glass_review_four_eyes_ck CHECK (((acknowledged_by <> created_by) AND (acknowledged_by ~~ 'user:%'::text))),
+  constraint break_glass_review_person_ck CHECK ((created_by ~~ 'user:%'::text)),
+  constraint break_glass_review_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text])))
+);
+CREATE INDEX break_glass_review_created_idx ON app.break_glass_review USING btree (tenant_id, created_at, review_id);
+create policy open on app.break_glass_review as permissive for all using (true) with check (true);
+create policy wall on app.break_glass_review as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER break_glass_review_actor BEFORE INSERT OR DELETE OR UPDATE ON app.break_glass_review FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW EXECUTE FUNCTION app.keep_break_glass_review();
+grant insert, select, update on app.break_glass_review to app;
 
 -- change_approval: append
 create table app.change_approval (
@@ -1110,6 +1228,7 @@ create policy wall_update on app.dataset_version as restrictive for update using
 CREATE TRIGGER dataset_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER dataset_version_keep BEFORE UPDATE ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.keep_version();
 CREATE TRIGGER dataset_version_number BEFORE INSERT ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.number_version();
+CREATE TRIGGER dataset_version_withdraw BEFORE UPDATE ON app.dataset_version FOR EACH ROW WHEN (((new.state = 'withdrawn'::text) AND (old.state <> 'withdrawn'::text))) EXECUTE FUNCTION app.check_withdrawal();
 grant insert, select, update on app.dataset_version to app;
 grant insert, select, update on app.dataset_version to steward;
 
@@ -1827,6 +1946,9 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_epoch_new AFTER INSERT ON app.user_account FOR EACH ROW WHEN ((new.origin = 'built_in'::text)) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_set_up AFTER INSERT ON app.user_account FOR EACH ROW WHEN ((new.roles <> '{}'::text[])) EXECUTE FUNCTION app.end_set_up();
+CREATE TRIGGER user_account_set_up_roles AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 grant delete, insert, select, update on app.user_account to app;
 
 -- wall_register: system

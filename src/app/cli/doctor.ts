@@ -6,6 +6,7 @@ import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
 import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from '../guard.ts'
 import { migrationsOf } from '../project.ts'
 import { findServerFacts } from '../queries.ts'
+import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import {
   bad,
@@ -135,6 +136,7 @@ async function examineDatabase(
     }
     if (fault === 'database') return
     show(await checkClock(guarded))
+    if (fault === null) show(await checkApprovers(guarded))
   }).catch((error) => show(bad('clock', reasonOf(error), 'Run the doctor again.')))
   await examineConnection(config, connections.app, show)
   show(await checkMigrator(connections.migrator))

@@ -103,6 +103,9 @@ async function findHolder(app: Database, tenant: TenantListing, wish: Wish): Pro
     )
     if (!user) throw new Error(`${tenant.slug} has no user "${who.slice(0, 100)}".`)
     if (user.state === 'inactive') throw new Error(`${user.name} of ${tenant.slug} is deactivated.`)
+    // The service would not honour it: a token carries at most the roles its person has.
+    const lacking = wish.roles.find((role) => !user.roles.includes(role))
+    if (lacking !== undefined) throw new Error(`${user.name} of ${tenant.slug} does not have the role ${lacking}.`)
     return asHolder(user, wish.roles.length > 0 ? wish.roles : user.roles)
   }
   const filter = { state: 'active', role: wish.roles[0] ?? null }

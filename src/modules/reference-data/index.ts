@@ -64,6 +64,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
+export { changesLimits } from './datasets/rules.ts'
 export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
 export {
   keepReceipt,

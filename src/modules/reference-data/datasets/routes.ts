@@ -4,7 +4,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { type GovernedChange, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { lockActivations } from '../activations/queries.ts'
 import { ListKeyParams } from '../schema.ts'
@@ -20,6 +20,7 @@ import {
   lockDataset,
   updateDataset,
 } from './queries.ts'
+import { changesLimits } from './rules.ts'
 import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
 
 const shown = (row: DatasetViewRow) => {
@@ -41,11 +42,10 @@ const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<st
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
 }
 
-const DESCRIPTIVE: readonly string[] = ['title', 'description', 'owner', 'expected_revision']
-
-/** What describes a list may be corrected at once; what a version of it must keep to may not. */
-export const isDescription = (body: unknown): boolean =>
-  Object.keys(body as object).every((member) => DESCRIPTIVE.includes(member))
+const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+  const dataset = await findDataset(tx, (params as { list_key: string }).list_key)
+  return dataset === undefined || changesLimits(dataset, body)
+}
 
 export const datasetRoutes = [
   tenantRoute('GET /reference-data/datasets', {
@@ -117,7 +117,7 @@ export const datasetRoutes = [
     body: DatasetChange,
     reply: [200, Dataset],
     revisioned: true,
-    governed: { action: 'datasets', head: headOfDataset, unless: isDescription },
+    governed: { action: 'datasets', head: headOfDataset, applies: changesGoverned },
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input

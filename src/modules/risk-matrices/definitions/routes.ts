@@ -4,8 +4,8 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import { findDataset, listDatasets, listsInForce, lockActivations, updateDataset } from '../../reference-data/index.ts'
+import { type GovernedChange, type Route, tenantRoute } from '../../../kernel/route.ts'
+import { changesLimits, findDataset, listDatasets, listsInForce, lockActivations, updateDataset } from '../../reference-data/index.ts'
 import { examine, provedAgainst } from '../proofs/actions.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {
@@ -21,16 +21,18 @@ import {
 } from './actions.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 
-/** What describes a definition may be corrected at once; how often it is reviewed and when it is stale may not. */
-const keepsReview = (body: unknown): boolean =>
-  !Object.keys(body as object).some((member) => member === 'review_every_days' || member === 'stale_after_days')
-
 export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, plural, word } = kind
   const at = `/${segment}/:${param}` as const
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
     const dataset = params[param] === undefined ? undefined : await findDataset(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
+  }
+
+  /** What describes a definition may be corrected at once. */
+  const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+    const dataset = await findDataset(tx, keyOf(kind, params), family)
+    return dataset === undefined || changesLimits(dataset, body)
   }
 
   return [
@@ -92,7 +94,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       body: s.Change,
       reply: [200, s.View],
       revisioned: true,
-      governed: { action: 'datasets', head, unless: keepsReview },
+      governed: { action: 'datasets', head, applies: changesGoverned },
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async (input) => {
       const { tx, params, body, audit, kernel } = input
