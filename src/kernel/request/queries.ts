@@ -65,6 +65,12 @@ export const findApprovalRule = (tx: Tx, action: string) =>
     [tx.tenant_id, action],
   )
 
+/** For a change that undoes or weakens what another action governs, where the policy has no rule of its own for it. */
+export const findRuleOf = async (tx: Tx, action: string): Promise<ApprovalRule | undefined> => {
+  const rule = await findApprovalRule(tx, action)
+  return rule && { ...rule, require_impact: false }
+}
+
 /** The rule that asks for the most approvers, whatever it is about. */
 export const findStrictestRule = (tx: Tx) =>
   tx.find<ApprovalRule>(

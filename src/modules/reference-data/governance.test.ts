@@ -213,6 +213,9 @@ describe('with approval', () => {
       expect([asked.status, asked.json.action]).toEqual([202, 'datasets'])
       await ok(second, `POST /change-requests/${asked.json.cr_id}/approve`, {})
     }
+    await govern('activation')
+    const weaker = await call(editor, `PATCH ${at}`, { guards: { min_entries: 1 } })
+    expect([weaker.status, weaker.json.action]).toEqual([202, 'datasets'])
     expect(await ok(editor, `GET ${at}`)).toMatchObject({ title: 'Other', stale_after_days: 30, review_every_days: 30 })
   })
 })

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found, named } from '../../../kernel/problem.ts'
-import { type ApprovalRule, findApprovalRule } from '../../../kernel/request/queries.ts'
+import { type ApprovalRule, findRuleOf } from '../../../kernel/request/queries.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { closeGates } from '../versions/actions.ts'
@@ -206,8 +206,7 @@ export async function findScheduledRule(
   body: unknown,
 ): Promise<ApprovalRule | undefined> {
   if ((body as Pick<RollbackOrder, 'keep_scheduled'>).keep_scheduled) return undefined
-  const rule = await findApprovalRule(tx, 'activation')
-  return rule && (await listPending(tx, family, list_key)).length > 0 ? { ...rule, require_impact: false } : undefined
+  return (await listPending(tx, family, list_key)).length > 0 ? findRuleOf(tx, 'activation') : undefined
 }
 
 /** A rollback asks for less than an activation, so it only returns to what was in force with all that an activation asks for. */

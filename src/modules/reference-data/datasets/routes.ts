@@ -3,6 +3,7 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
+import { findRuleOf } from '../../../kernel/request/queries.ts'
 import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
 import { type GovernedChange, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
@@ -110,14 +111,22 @@ export const datasetRoutes = [
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
     id: 'updateDataset',
     summary: 'Change title, owner, description, review cadence, staleness limit or guards',
-    description: 'Title, description and owner never wait for approval.',
+    description:
+      'Title, description and owner never wait for approval. The rest does as `datasets`, or, where the policy does not name that, as ' +
+      '`activation`.',
     roles: ['policy_editor'],
     tx: 'write',
     params: ListKeyParams,
     body: DatasetChange,
     reply: [200, Dataset],
     revisioned: true,
-    governed: { action: 'datasets', head: headOfDataset, applies: changesGoverned },
+    governed: {
+      action: 'datasets',
+      head: headOfDataset,
+      // Guards stand before every activation: who approves those approves what weakens them.
+      otherwise: (tx) => findRuleOf(tx, 'activation'),
+      applies: changesGoverned,
+    },
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input
