@@ -67,7 +67,7 @@ describe('a rollback', () => {
     const never = await rollBack(officer, { to_version: 3, ...more })
     expect([never.status, never.json.code]).toEqual([409, 'version_never_in_force'])
     expect(never.json.detail).toContain('Version 3')
-    expect((await rollBack(officer, { to_version: 9, ...more })).json.code).toBe('not_found')
+    expect((await rollBack(officer, { to_version: 9, ...more })).json.code).toBe('conflict')
     expect(await inForce()).toBe(2)
     expect((await rollBack(officer, { to_version: 1, ...more })).status).toBe(201)
     expect(await inForce()).toBe(1)
