@@ -1363,7 +1363,7 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence, staleness limit or guards
-         * @description Title, description and owner never wait for approval.
+         * @description Title, description and owner never wait for approval. The rest does as `datasets`, or, where the policy does not name that, as `activation`.
          *
          *     Roles: policy_editor.
          *
@@ -2641,7 +2641,7 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Only a change of the review cadence or the staleness limit may wait for approval.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does not name that, as `activation`.
          *
          *     Roles: policy_editor.
          *
@@ -3177,7 +3177,7 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Only a change of the review cadence or the staleness limit may wait for approval.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does not name that, as `activation`.
          *
          *     Roles: policy_editor.
          *
