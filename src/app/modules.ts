@@ -4,6 +4,7 @@ import { access } from '../modules/access/index.ts'
 import { audit } from '../modules/audit/index.ts'
 import { auth } from '../modules/auth/index.ts'
 import { batchEvaluations } from '../modules/batch-evaluations/index.ts'
+import { breakGlass } from '../modules/break-glass/index.ts'
 import { changeRequests } from '../modules/change-requests/index.ts'
 import { evaluations } from '../modules/evaluations/index.ts'
 import { impact } from '../modules/impact/index.ts'
@@ -22,6 +23,7 @@ export const modules: readonly Module[] = [
   access,
   tenant,
   changeRequests,
+  breakGlass,
   jobs,
   audit,
 

@@ -53,6 +53,8 @@ export function codesOf(route: Route): ReadonlySet<ProblemCode> {
   if (route.body && hasFreeParts(route.body)) add(['content_unstorable'])
   if (route.method === 'POST' && route.access === 'tenant') add(repeated)
   if (changesRevision(route)) add(['precondition_failed', 'revision_stale'])
+  if (route.governed || route.proposes) add(['approvers_missing'])
+  if (route.governed?.breakGlass) add(['person_required'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
   return codes
 }

@@ -56,6 +56,11 @@ export const problems = {
     title: 'The caller lacks a required role',
     advice: 'The answer names the roles that may call this operation. GET /api/auth/permissions explains more.',
   },
+  person_required: {
+    status: 403,
+    title: 'Only a person may do this',
+    advice: 'Use the token of a person: an API key makes no emergency changes and approves nothing.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',
@@ -113,6 +118,23 @@ export const problems = {
     title: 'The work has not finished',
     advice: 'Poll the job until its state is terminal.',
     retryable: true,
+  },
+  version_never_in_force: {
+    status: 409,
+    title: 'The version was never in force',
+    advice:
+      'A rollback returns to a version that was in force here before. Put another version in force by an activation, with the approval the policy asks for.',
+  },
+  version_in_force: {
+    status: 409,
+    title: 'The version is in force or scheduled',
+    advice: 'Put another version in force, or cancel the scheduled activation, and withdraw this one afterwards.',
+  },
+  approvers_missing: {
+    status: 409,
+    title: 'Too few people could approve this',
+    advice:
+      'The answer names the role and how many are missing. Invite or reactivate people with that role, or ask for fewer approvers; where the tenant cannot do that itself, its operator can: npx probity user add, npx probity user reactivate.',
   },
   approval_void: {
     status: 409,

@@ -94,13 +94,17 @@ interface Marks {
   readonly governed?: {
     readonly action: string
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
-    /** An emergency the declaration allows for: the change is made at once, and its record says so. */
+    /** What this operation does without approval whatever the policy says, such as a dry run. */
     readonly unless?: (body: unknown) => boolean
+    /** The reason given for an emergency: the change is made at once, by a person, and somebody else reviews it. */
+    readonly breakGlass?: (body: unknown) => string | undefined
     /** The rule that holds where the policy has none for this action. */
-    readonly otherwise?: (tx: Tx) => Promise<ApprovalRule | undefined>
+    readonly otherwise?: (tx: Tx, change: GovernedChange) => Promise<ApprovalRule | undefined>
     /** Asked inside the transaction where the policy asks for approvers: false when this change can do without them. */
     readonly applies?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
   }
+  /** Always asks for approval of this governed action, whatever the policy says of the caller. The reply is a change request. */
+  readonly proposes?: string
   /** A POST that only computes: nothing is stored, and nothing is recorded. */
   readonly stores_nothing?: true
   /** A read that is itself recorded. Changes always are. */

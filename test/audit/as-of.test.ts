@@ -104,14 +104,10 @@ describe('a list of the tenant', () => {
 
 test('with four eyes it names who asked and who approved', async () => {
   const { key } = await listOf(1)
-  const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
-  const rules = (approvers: number) => ({
-    rules: approvers > 0 ? [{ action: 'activation', approvers, role: 'compliance_officer' }] : [],
-  })
-  await w.call('PUT /tenant/approval-policy', { token: admin, body: rules(1) })
+  await w.setApprovalRules(tenant_id, [{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
   const { cr_id } = await activate(key, { version: 1, reason: 'Proposed' })
   await send(second, `POST /change-requests/${cr_id}/approve`, { note: 'seen' })
-  await w.call('PUT /tenant/approval-policy', { token: admin, body: rules(0) })
+  await w.setApprovalRules(tenant_id, [])
   const { items } = await send(editor, `GET /reference-data/datasets/${key}/activations`)
   const { activation } = await itemOf(key, items[0].recorded_at)
   expect(activation).toMatchObject({

@@ -50,6 +50,9 @@ async function callRoute(route: Route) {
   return { reply, added: (await events()).slice(before) }
 }
 
+/** What approving executes is a change of its own. */
+const executed: Readonly<Record<string, readonly string[]>> = { approveChangeRequest: ['updateUserRoles'] }
+
 describe('one change, one event', () => {
   test('for every operation that writes, and none for one that reads', { timeout: 120_000 }, async () => {
     const tenantRoutes = w.kernel.routes.filter(({ access }) => access === 'tenant')
@@ -62,7 +65,7 @@ describe('one change, one event', () => {
       expect(
         added.map(({ operation }) => operation),
         route.id,
-      ).toEqual(isChange || route.audited ? [route.id] : [])
+      ).toEqual([...(executed[route.id] ?? []), ...(isChange || route.audited ? [route.id] : [])])
       if (isChange) expect(added[0]?.request_id).toBe(reply.headers['x-request-id'])
     }
     expect(changes).toBeGreaterThan(15)
@@ -104,6 +107,41 @@ describe('one change, one event', () => {
     expect(person).toMatchObject({ operation: 'updateUser', object_type: 'users', object_id: user_id })
     expect(JSON.stringify(person)).not.toContain('Very Personal')
     expect(person?.detail['before_hash']).not.toBe(person?.detail['after_hash'])
+  })
+
+  test('a proposal is shown as one, and its execution with who approved it', async () => {
+    const user_id = await t.newUser()
+    await t.govern([{ action: 'roles', approvers: 2, role: 'tenant_admin' }])
+    const approvers = [`user:${uuidv7()}`, `user:${uuidv7()}`] as const
+    const author = await t.token(undefined, t.author)
+    const asked = await w.call(`PUT /users/${user_id}/roles`, { token: author, body: { roles: ['analyst'] } })
+    await t.govern([])
+    const { cr_id } = asked.json
+    for (const by of approvers) {
+      const token = await t.token(undefined, by)
+      expect((await w.call(`POST /change-requests/${cr_id}/approve`, { token, body: {} })).status).toBe(200)
+    }
+    const told = async (path: string) =>
+      (await t.make(`GET /audit/${path}`)).items.map((event: Record<string, unknown>) => [
+        event['operation'],
+        event['outcome'],
+        event['cr_id'],
+        event['approved_by'],
+        event['actor'],
+      ])
+    const proposed = ['updateUserRoles', 'proposed', cr_id, [], t.author]
+    const done = ['updateUserRoles', 'executed', cr_id, [...approvers], approvers[1]]
+    const made = ['createUser', 'done', null, [], t.caller]
+    expect(await told(`objects/users/${user_id}`)).toEqual([done, proposed, made])
+    expect(await told(`events?object_id=${user_id}&object_type=users`)).toEqual([done, proposed, made])
+    const approvals = await told(`objects/change-requests/${cr_id}`)
+    expect(approvals).toEqual([
+      ['approveChangeRequest', 'done', null, [], approvers[1]],
+      ['approveChangeRequest', 'done', null, [], approvers[0]],
+    ])
+    const [{ event_id, detail }] = (await t.make(`GET /audit/objects/users/${user_id}`)).items
+    expect(detail).toMatchObject({ proposed_by: t.author, diff: [{ member: 'roles', after: ['analyst'] }] })
+    expect(await t.make(`GET /audit/events/${event_id}`)).toMatchObject({ outcome: 'executed', cr_id })
   })
 
   test('none whose detail is not JSON', async () => {

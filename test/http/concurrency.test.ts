@@ -141,7 +141,7 @@ describe('If-None-Match', () => {
     const person = () => w.token({ tenant_id, roles: ['tenant_admin'] })
     const [author, first, second] = [await person(), await person(), await person()]
     const rules = [{ action: 'tenant-profile', approvers: 2, role: 'tenant_admin' }]
-    await w.call('PUT /tenant/approval-policy', { token: author, body: { rules } })
+    await w.setApprovalRules(tenant_id, rules)
     const { cr_id } = (await w.call('PATCH /tenant', { token: author, body: { name: 'Two Eyes More' } })).json
     const etag = async () => (await w.call(`GET /change-requests/${cr_id}`, { token: author })).headers['etag']
     const seen = [await etag()]

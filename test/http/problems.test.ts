@@ -141,6 +141,11 @@ const provocations: Provocations = {
     return call('GET /auth/me', { token })
   },
   api_key_invalid: () => call('POST /auth/token', { body: { api_key: 'pk_never' } }),
+  person_required: async () => {
+    const token = await w.token({ principal: `key:${uuidv7()}`, roles: ['compliance_officer'] })
+    const body = { reason: 'x', break_glass: { reason: 'x' } }
+    return call('POST /rules/dormant-account/rollback', { token, body })
+  },
   role_required: () => call('GET /users', { token: worker }),
   not_found: () => call(`GET /users/${uuidv7()}`, { token: admin }),
   cursor_not_found: () => call('GET /users?cursor=AAAA', { token: admin }),
@@ -167,6 +172,10 @@ const provocations: Provocations = {
     const { author, cr_id } = await proposal()
     await w.call(`POST /change-requests/${cr_id}/withdraw`, { token: author, body: {} })
     return call(`POST /change-requests/${cr_id}/withdraw`, { token: author, body: {} })
+  },
+  approvers_missing: () => {
+    const rules = [{ action: 'roles', approvers: 5, role: 'tenant_admin' }]
+    return call('PUT /tenant/approval-policy', { token: admin, body: { rules } })
   },
   approval_void: async () => {
     const { author, checker, user, cr_id } = await proposal()

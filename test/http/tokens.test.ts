@@ -198,6 +198,31 @@ describe('the deny set reaches another process within five seconds', () => {
     await other.close()
   })
 
+  test('a role that is taken away, in every process; the others stay, and nothing is added', async () => {
+    const other = await secondProcess(w)
+    const tenant_id = await w.makeTenant()
+    const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
+    const ada = await w.person(tenant_id, ['auditor', 'compliance_officer'])
+    const api_key = await w.call('POST /api-keys', { token: admin, body: { name: 'k', roles: ['auditor'] } })
+    const robot = (await w.call('POST /auth/token', { body: { api_key: api_key.json.secret } })).json.access_token
+    const rolesOf = async (token: string) => (await other.get('/api/auth/me', token)).json.roles
+    expect(await rolesOf(ada.token)).toEqual(['auditor', 'compliance_officer'])
+    const set = (roles: string[]) => w.call(`PUT /users/${ada.user_id}/roles`, { token: admin, body: { roles } })
+    expect((await set(['compliance_officer', 'viewer'])).status).toBe(200)
+    expect((await w.call('GET /auth/me', { token: ada.token })).json.roles).toEqual(['compliance_officer'])
+    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run(`update app.api_key set roles = '{viewer}' where tenant_id = $1`, [tenant_id]),
+    )
+    await expect.poll(() => rolesOf(ada.token), { timeout: 5000, interval: 100 }).toEqual(['compliance_officer'])
+    const refused = await other.get('/api/api-keys', ada.token)
+    expect([refused.status, refused.json.code]).toEqual([403, 'role_required'])
+    const none = await other.get('/api/audit/events', robot)
+    expect([none.status, none.json.code]).toEqual([403, 'role_required'])
+    await set([])
+    await expect.poll(async () => (await other.get('/api/auth/me', ada.token)).status, { timeout: 5000 }).toBe(403)
+    await other.close()
+  })
+
   test('in the process that made the change it holds at once', async () => {
     const [admin, token] = [await w.token(), await w.token()]
     const { token_id } = (await w.call('GET /auth/me', { token })).json

@@ -18,13 +18,18 @@ export async function runAs(connection: pg.ClientConfig, sql: string): Promise<v
   }
 }
 
-export async function emptyDatabase(): Promise<EmptyDatabase> {
+/** `until`: the first migration that is left out. */
+export async function emptyDatabase(until = '9999'): Promise<EmptyDatabase> {
   const template = inject('connections')
   const database = `e_${randomUUID().replaceAll('-', '')}`
   const administer = (sql: string) => runAs({ ...template.postgres, database: 'postgres' }, sql)
   await administer(`create database ${database} owner app_owner`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
-  await migrate({ ...template.migrator, database }, readMigrations(path.join(projectRoot, 'db/migrations')))
+  const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
+  await migrate(
+    { ...template.migrator, database },
+    migrations.filter(({ version }) => version < until),
+  )
   return {
     ...(configs as Record<RoleName, pg.ClientConfig>),
     drop: () => administer(`drop database ${database} with (force)`),

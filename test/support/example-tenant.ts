@@ -4,6 +4,7 @@
  */
 import { roles as allRoles, type Role } from '../../src/kernel/auth/roles.ts'
 import type { Tx } from '../../src/kernel/database/tx.ts'
+import { insertBreakGlassReview } from '../../src/kernel/request/queries.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
 import { KeyUsage } from '../../src/modules/access/index.ts'
 import { HOUSEKEEPING } from '../../src/modules/tenant/index.ts'
@@ -47,6 +48,11 @@ export class ExampleTenant {
     const token = this.#tokens.get(key) ?? this.w.token({ tenant_id: this.tenant_id, roles, principal })
     this.#tokens.set(key, token)
     return token
+  }
+
+  /** What needs approval from now on, although the people of this tenant exist only in their tokens. */
+  async govern(rules: readonly object[]): Promise<void> {
+    await this.w.setApprovalRules(this.tenant_id, rules)
   }
 
   /** As app inside this tenant, for what no operation makes. */
@@ -100,14 +106,23 @@ export class ExampleTenant {
   /** Proposed by `author`, to be decided by somebody else with the role; afterwards nothing is governed again. */
   async newChangeRequest(role: Role): Promise<string> {
     const user_id = await this.newUser()
-    const govern = (rules: object[]) => this.make('PUT /tenant/approval-policy', { body: { rules } })
     // Only these approve; whoever else holds a role may still withdraw.
     const approver = role === 'tenant_admin' ? role : 'compliance_officer'
-    await govern([{ action: 'roles', approvers: 1, role: approver }])
+    await this.govern([{ action: 'roles', approvers: 1, role: approver }])
     const token = await this.token(allRoles, this.author)
     const proposed = await this.make(`PUT /users/${user_id}/roles`, { token, body: { roles: ['analyst'] } })
-    await govern([])
+    await this.govern([])
     return proposed.cr_id
+  }
+
+  /** A change that `author` made in an emergency, to be acknowledged by somebody else with the role. */
+  async newReview(required_role: Role): Promise<string> {
+    const review_id = uuidv7()
+    const change = { action: 'rollback', operation: 'rollBackDataset', params: { list_key: 'x' }, body: {} }
+    await this.write((tx) =>
+      insertBreakGlassReview(tx, { review_id, ...change, reason: 'Outage', required_role }, this.author),
+    )
+    return review_id
   }
 
   readonly auditEvent = once(async () => {

@@ -96,6 +96,13 @@ const changeRequests: Fixtures = {
   withdrawChangeRequest: async (t, role) => ({ params: await newRequestOf(t, role), body: {}, principal: t.author }),
 }
 
+const breakGlass: Fixtures = {
+  listBreakGlassReviews: plain,
+  listBreakGlassInbox: plain,
+  getBreakGlassReview: async (t) => ({ params: { review_id: await t.newReview('compliance_officer') } }),
+  acknowledgeBreakGlassReview: async (t, role) => ({ params: { review_id: await t.newReview(role) }, body: {} }),
+}
+
 const jobs: Fixtures = {
   listJobs: plain,
   getJob: async (t) => ({ params: { job_id: await t.job() } }),
@@ -124,6 +131,7 @@ export const fixtures: Fixtures = {
   ...access,
   ...tenant,
   ...changeRequests,
+  ...breakGlass,
   ...jobs,
   ...audit,
   ...referenceData,

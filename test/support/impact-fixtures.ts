@@ -24,11 +24,10 @@ export async function runOf(t: ExampleTenant, at: string, body: object = {}): Pr
 export async function waitingActivation(t: ExampleTenant, rule: object = {}, data: object[] = countries) {
   const path = `/reference-data/datasets/${(await policyOf(t)).country_list}`
   const { version } = await t.make(`POST ${path}/versions`, { body: { data } })
-  const govern = (rules: object[]) => t.make('PUT /tenant/approval-policy', { body: { rules } })
-  await govern([{ action: 'activation', approvers: 1, role: 'compliance_officer', ...rule }])
+  await t.govern([{ action: 'activation', approvers: 1, role: 'compliance_officer', ...rule }])
   const token = await t.token(roles, t.author)
   const { cr_id } = await t.make(`POST ${path}/activations`, { token, body: { version, reason: 'reviewed' } })
-  await govern([])
+  await t.govern([])
   return cr_id as string
 }
 

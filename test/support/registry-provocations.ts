@@ -74,6 +74,15 @@ export function registryProvocations(
       const body = { list_key: 'countries', type_key: 'country', title: 'Mine' }
       return call('POST /reference-data/datasets', { token, body })
     },
+    version_in_force: async () => {
+      const { token, path } = await registry()
+      return call(`PATCH ${path}/versions/2`, { token, body: { state: 'withdrawn', reason: 'x' } })
+    },
+    version_never_in_force: async () => {
+      const { t, token, path } = await registry()
+      const { version } = await t.make(`POST ${path}/versions`, { body: { data: [{ code: 'Z', rating: 'low' }] } })
+      return call(`POST ${path}/rollback`, { token, body: { to_version: version, reason: 'x' } })
+    },
     gates_closed: async () => {
       const { token, path } = await registry()
       return call(`POST ${path}/versions`, { token, body: { data: [] } })

@@ -17,6 +17,7 @@ import { type Log, silentLog } from '../../src/kernel/log.ts'
 import type { Module } from '../../src/kernel/route.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
+import { insertUser } from '../../src/modules/access/index.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
 import { threadsDir } from './threads.ts'
 
@@ -143,6 +144,36 @@ export async function world(options: WorldOptions = {}) {
     return minted.token
   }
 
+  /** A person of the tenant with a row and a token. */
+  const person = async (tenant_id: string, held: readonly Role[]) => {
+    const user_id = uuidv7()
+    await runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      insertUser(tx, {
+        user_id,
+        issuer: runtime.kernel.issuer.issuer,
+        subject: `user:${user_id}`,
+        email: `${user_id}@example.com`,
+        name: 'Test Person',
+        team: null,
+        locale: null,
+        roles: held,
+        origin: 'built_in',
+        state: 'active',
+      }),
+    )
+    const principal = `user:${user_id}` as const
+    return { user_id, principal, token: await token({ tenant_id, principal, roles: held }) }
+  }
+
+  /** Sets the approval policy without the checks of the API, for tenants whose people exist only in their tokens. */
+  const setApprovalRules = (tenant_id: string, rules: readonly object[]) =>
+    runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.run('update app.approval_policy set rules = $2::jsonb, revision = revision + 1 where tenant_id = $1', [
+        tenant_id,
+        JSON.stringify(rules),
+      ]),
+    )
+
   const call = async (at: string, options: CallOptions = {}): Promise<Reply> => {
     const { token: bearer, body, headers = {}, payload, address } = options
     const [method, url] = at.split(' ') as ['GET', string]
@@ -178,6 +209,8 @@ export async function world(options: WorldOptions = {}) {
     tenant,
     makeTenant,
     token,
+    person,
+    setApprovalRules,
     call,
     listen: async () => `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`,
     close: async () => {

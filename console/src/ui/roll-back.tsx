@@ -94,7 +94,7 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
         )}
         <Checkbox
           label="This is an emergency"
-          description="It happens at once even where the policy asks for approval, and the record says so."
+          description="It happens at once even where the policy asks for approval, and somebody else who could have approved it must acknowledge it."
           checked={isEmergency}
           onChange={(event) => setOrder({ ...order, isEmergency: event.currentTarget.checked })}
         />

@@ -23,13 +23,17 @@ import { seed } from './seed.ts'
 import { start } from './start.ts'
 import { tenantCreate, tenantList, tenantResume, tenantSuspend } from './tenant.ts'
 import { token } from './token.ts'
+import { userAdd, userReactivate } from './user.ts'
 import { verifyAudit, verifyProofFile } from './verify.ts'
 import { verifyCertificate } from './verify-certificate.ts'
 
 export const groups: readonly (readonly [title: string, commands: readonly Command[]])[] = [
   ['Run', [start, api, worker]],
   ['Database', [migrate, roles, seed, backup, restore]],
-  ['Tenants and access', [tenantCreate, tenantList, tenantSuspend, tenantResume, token, keysList, keysRotate]],
+  [
+    'Tenants and access',
+    [tenantCreate, tenantList, tenantSuspend, tenantResume, userAdd, userReactivate, token, keysList, keysRotate],
+  ],
   [
     'Shared lists',
     [

@@ -7,6 +7,7 @@ import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
 import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from '../guard.ts'
 import { migrationsOf } from '../project.ts'
 import { findServerFacts } from '../queries.ts'
+import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import { checkChains, checkServers } from './database-checks.ts'
 import {
@@ -138,6 +139,7 @@ async function examineDatabase(
     if (fault === 'database') return
     show(await checkClock(guarded))
     if (fault === null) show(await checkChains(guarded))
+    if (fault === null) show(await checkApprovers(guarded))
   }).catch((error) => show(bad('clock', reasonOf(error), 'Run the doctor again.')))
   for (const finding of await checkServers(config, connections)) show(finding)
   await examineConnection(config, connections.app, show)

@@ -4,9 +4,9 @@
  */
 import {
   countAll,
+  expectNotGoverning,
   findInForce,
   listDifferences,
-  listPending,
   listTypes,
   rollBack,
   sidesOf,
@@ -218,7 +218,8 @@ export const referenceDataWithdraw: Command = {
   name: 'reference-data withdraw',
   summary: 'Withdraw a version of a shared list: readable for ever, never activated again',
   about: `
-Nothing is deleted and nothing in force changes: a version that is in force stays so until another is activated.
+Nothing is deleted and nothing in force changes: a version that is in force, or scheduled to be, is refused until another replaces it.
+A tenant that has pinned the version keeps it until its pin ends.
 
 Example:
   npx probity reference-data withdraw --shared --list fatf-lists --version 4 --reason 'Published with a page missing'`,
@@ -234,22 +235,21 @@ Example:
     const [list_key, wanted] = [args.needed('list'), args.needed('version')]
     const reason = readReason('reason', args.needed('reason'))
     return withSharedLists(invocation, scope, async ({ write }) => {
-      const { version, stands } = await write(async (tx) => {
+      const { version } = await write(async (tx) => {
         const list = await needList(tx, list_key)
         const found = await needVersion(tx, list, wanted)
         if (found.state === 'withdrawn')
           throw new Error(`Version ${found.version} of ${list_key} is withdrawn already.`)
-        const used = [await findInForce(tx, 'list', list_key, 'base'), ...(await listPending(tx, 'list', list_key))]
+        await expectNotGoverning(tx, list, found.version)
         await updateVersionState(tx, list, found.version, 'withdrawn')
         await recordSharedAct(tx, 'withdrawSharedVersion', list_key, {
           version: found.version,
           content_hash: found.content_hash,
           reason,
         })
-        return { version: found.version, stands: used.some((one) => one?.version === found.version) }
+        return found
       })
       terminal.out(`Version ${version} of ${list_key} is withdrawn.`)
-      if (stands) terminal.note('It is still in force or scheduled: "reference-data rollback" ends that.')
       return 0
     })
   },

@@ -3,7 +3,9 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../test/support/world.ts'
 import { insertTenant } from '../queries.ts'
+import { checkApprovers } from './approver-check.ts'
 import { makeTenant } from './tenant.ts'
+import { addPerson, reactivatePerson } from './user.ts'
 
 let w: World
 let superuser: pg.Client
@@ -48,6 +50,50 @@ async function refusing(table: string, body: () => Promise<void>): Promise<void>
     await superuser.query(`grant insert on app.${table} to app`)
   }
 }
+
+const operator = () => ({
+  keyring: w.seedContext.keyring,
+  guarded: { app: w.runtime.database, steward: w.steward },
+})
+
+describe('a tenant with too few people to approve', () => {
+  test('is named by the doctor, and gets going again with a person the operator adds or reactivates', async () => {
+    const tenant_id = await w.makeTenant({ four_eyes: true })
+    const slug = `t-${tenant_id.slice(-12)}`
+    const look = () => checkApprovers(operator().guarded)
+    expect((await look()).status).toBe('ok')
+    const [ada, bob] = [await w.person(tenant_id, ['tenant_admin']), await w.person(tenant_id, ['tenant_admin'])]
+    for (let n = 0; n < 2; n++) await w.person(tenant_id, ['compliance_officer'])
+    expect((await look()).status).toBe('ok')
+    const invite = (email: string) =>
+      w.call('POST /users', { token: ada.token, body: { name: 'New', email, roles: ['tenant_admin'] } })
+    await w.call(`POST /users/${bob.user_id}/deactivate`, { token: ada.token })
+    expect((await invite('one@example.com')).json.code).toBe('approvers_missing')
+    expect(await look()).toMatchObject({
+      status: 'warn',
+      detail: `${slug}: The action roles needs the approval of 1 other person with the role tenant_admin, and there are none.`,
+      remedy: expect.stringContaining('npx probity user add'),
+    })
+
+    expect(await reactivatePerson(operator(), slug, bob.user_id)).toContain('has access again')
+    expect(await reactivatePerson(operator(), slug, bob.user_id)).toContain('already')
+    expect((await look()).status).toBe('ok')
+    expect((await invite('one@example.com')).status).toBe(202)
+
+    await w.call(`POST /users/${bob.user_id}/deactivate`, { token: ada.token })
+    const person = { tenant: slug, name: 'Cleo', email: 'cleo@example.com', roles: ['tenant_admin'] as const }
+    const user_id = await addPerson(operator(), person)
+    await expect(addPerson(operator(), person)).rejects.toThrow('already')
+    expect((await invite('two@example.com')).status).toBe(202)
+    const auditor = await w.token({ tenant_id, roles: ['auditor'] })
+    const { items } = (await w.call('GET /audit/events?actor=operator:cli', { token: auditor })).json
+    const recorded = items.map(({ operation, object_id }: Record<string, string>) => [operation, object_id])
+    expect(recorded.slice(0, 2)).toEqual([
+      ['createUser', user_id],
+      ['reactivateUser', bob.user_id],
+    ])
+  })
+})
 
 const tokenFor = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
 

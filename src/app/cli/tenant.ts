@@ -27,7 +27,10 @@ const shown = ({ tenant_id, slug, name, state, demo, created_at }: TenantListing
 })
 
 /** By slug or id; an unknown one is answered with those there are. */
-export async function needTenant({ guarded }: Pick<Operator, 'guarded'>, slug: string): Promise<TenantListing> {
+export async function needTenant(
+  { guarded }: { readonly guarded: Pick<Operator['guarded'], 'steward'> },
+  slug: string,
+): Promise<TenantListing> {
   const [found, known] = await guarded.steward.read(SCOPE, async (tx) => [
     await findTenantBySlug(tx, slug),
     await listTenants(tx),

@@ -9,6 +9,8 @@ export interface StandingRow {
   readonly details: {
     readonly denied: readonly string[]
     readonly limits: readonly { bucket: Bucket; per_second: number; burst: number }[]
+    /** Grouped, because few combinations of roles are held by many: each with everybody of the built-in issuer who has it. */
+    readonly roles: readonly (readonly [roles: readonly string[], principals: readonly string[]])[]
   } | null
 }
 
@@ -23,7 +25,12 @@ export const findStanding = (tx: Tx, known_epoch: number) =>
                  union all select 'key:' || key_id from app.api_key where tenant_id = $1 and state = 'revoked'
                    and revoked_at > now() - interval '25 hours') d),
               'limits', (select coalesce(jsonb_agg(jsonb_build_object('bucket', bucket, 'per_second', per_second, 'burst', burst)), '[]')
-                 from app.tenant_limit where tenant_id = $1)) end as details
+                 from app.tenant_limit where tenant_id = $1),
+              'roles', (select coalesce(jsonb_agg(jsonb_build_array(to_jsonb(h.roles), h.principals)), '[]') from (
+                 select p.roles, jsonb_agg(p.principal) as principals from (
+                   select roles, 'user:' || user_id as principal from app.user_account where tenant_id = $1 and origin = 'built_in'
+                   union all select roles, 'key:' || key_id from app.api_key where tenant_id = $1 and state = 'active') p
+                  group by p.roles) h)) end as details
        from app.tenant t where t.tenant_id = $1`,
     [tx.tenant_id, known_epoch],
   )

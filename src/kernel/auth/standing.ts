@@ -1,6 +1,7 @@
 /**
- * Whether a tenant, its people and its tokens are still welcome. Each process keeps a picture per active tenant and
- * refreshes it every two seconds, so that a suspension or revocation takes effect within five, without a query per request.
+ * Whether a tenant, its people and its tokens are still welcome, and with which roles. Each process keeps a picture per active
+ * tenant and refreshes it every two seconds, so that a suspension, a revocation or a role that is taken away takes effect
+ * within five, without a query per request.
  */
 import { LRUCache } from 'lru-cache'
 import type { Bucket } from '../limits.ts'
@@ -11,6 +12,8 @@ export interface Standing {
   readonly state: 'active' | 'suspended'
   readonly denied: ReadonlySet<string>
   readonly limits: ReadonlyMap<Bucket, Limit>
+  /** The present roles of people and keys of the built-in issuer, by principal. */
+  readonly roles: ReadonlyMap<string, readonly string[]>
 }
 
 const FRESH_MS = 2000
@@ -79,7 +82,10 @@ export class Standings {
       entry.epoch = 0
     } else if (row.details) {
       const limits = new Map(row.details.limits.map(({ bucket, ...limit }) => [bucket, limit]))
-      entry.standing = { state: row.state, denied: new Set(row.details.denied), limits }
+      const roles = new Map(
+        row.details.roles.flatMap(([held, principals]) => principals.map((principal) => [principal, held] as const)),
+      )
+      entry.standing = { state: row.state, denied: new Set(row.details.denied), limits, roles }
       entry.epoch = row.access_epoch
     } else if (entry.standing) {
       entry.standing = { ...entry.standing, state: row.state }

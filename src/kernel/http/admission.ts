@@ -69,7 +69,7 @@ export function createAdmissions({ verifier, standings, limits, onFirstSight }: 
     const actor: Actor = {
       principal: token.principal,
       tenant_id: token.tenant_id,
-      roles: token.roles as readonly Role[],
+      roles: findEffectiveRoles(token, standing) as readonly Role[],
       name: token.display_name,
       token_id: token.token_id,
       issuer: token.issuer,
@@ -108,6 +108,20 @@ export function createAdmissions({ verifier, standings, limits, onFirstSight }: 
 
 const isDenied = ({ token_id, principal }: VerifiedToken, { denied }: Standing): boolean =>
   denied.has(`token:${token_id}`) || denied.has(principal)
+
+/**
+ * The roles of a token that its principal still has. Those of an external issuer are its own to give, for as long as the token
+ * lives; so are those of a token that the operator printed for somebody the tenant has no record of.
+ */
+export function findEffectiveRoles(
+  { built_in, principal, roles }: Pick<VerifiedToken, 'built_in' | 'principal' | 'roles'>,
+  standing: Pick<Standing, 'roles'>,
+): readonly string[] {
+  const present = built_in ? standing.roles.get(principal) : undefined
+  // Almost every token still has all its roles: then nothing is allocated.
+  if (present === undefined || roles.every((role) => present.includes(role))) return roles
+  return roles.filter((role) => present.includes(role))
+}
 
 /** 403, naming the roles that would do. */
 export function expectRole(route: Route, actor: Actor): void {

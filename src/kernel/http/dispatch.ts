@@ -7,8 +7,10 @@ import { CollectedNotes, objectOf, recordEvent } from '../audit/record.ts'
 import type { Scope, Tx } from '../database/tx.ts'
 import type { JobRow } from '../job/queries.ts'
 import type { Kernel } from '../kernel.ts'
+import { findEmergency, requestReview } from '../request/break-glass.ts'
 import { ChangeRequestView, propose } from '../request/governed.ts'
 import { type Answer, fingerprintOf, type Idempotency, isRepeated, once } from '../request/idempotency.ts'
+import type { ChangeRequestRow } from '../request/queries.ts'
 import { etagOf } from '../revision.ts'
 import { type Actor, isStreamed, type Reader, type RequestFacts, type Route } from '../route.ts'
 import type { TSchema } from '../schema.ts'
@@ -88,10 +90,16 @@ export function createDispatch({ kernel, idempotency_key, strict_replies }: Disp
   ): Promise<Answer> => {
     const reader: Reader = { actor, kernel, read: (body) => body(tx) }
     const answer = await once(tx, idempotency, fingerprint, async () => {
-      const waiting = await propose(tx, route, inputs, handle)
+      const emergency = await findEmergency(tx, route, inputs)
+      const waiting = emergency ? undefined : await propose(tx, route, inputs, handle)
       if (!waiting) {
         const value = await handle()
-        record(tx, route, inputs, value, notes.detail)
+        const review_id = emergency && (await requestReview(tx, route, inputs, emergency))
+        const marks = {
+          ...(review_id && { break_glass: review_id }),
+          ...(route.proposes && { proposed: (value as ChangeRequestRow).cr_id }),
+        }
+        record(tx, route, inputs, value, { ...notes.detail, ...marks })
         return presentTo(route, value, reader)
       }
       record(tx, route, inputs, waiting, { ...notes.detail, proposed: waiting.cr_id })

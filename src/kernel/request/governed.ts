@@ -5,10 +5,17 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
-import type { Route } from '../route.ts'
+import type { GovernedChange, Route } from '../route.ts'
 import { closed, Id, integer, listOf, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
-import { type ChangeRequestRow, findApprovalRule, insertChangeRequest, tryAndUndo } from './queries.ts'
+import { expectApprovers } from './approvers.ts'
+import {
+  type ApprovalRule,
+  type ChangeRequestRow,
+  findApprovalRule,
+  insertChangeRequest,
+  tryAndUndo,
+} from './queries.ts'
 
 export const ChangeRequestView = closed(
   {
@@ -53,6 +60,17 @@ export function contentHash(operation: string, { params, query, body }: Content)
   return createHash('sha256').update(content).digest('hex')
 }
 
+/** The rule that asks for approvers of this change, or undefined where it may be made at once. */
+export async function findRule(
+  tx: Tx,
+  governed: NonNullable<Route['governed']>,
+  change: GovernedChange,
+): Promise<ApprovalRule | undefined> {
+  if (governed.unless?.(change.body)) return undefined
+  const rule = (await findApprovalRule(tx, governed.action)) ?? (await governed.otherwise?.(tx, change))
+  return rule && (await governed.applies?.(tx, rule, change)) !== false ? rule : undefined
+}
+
 /** The change request that now waits, or undefined when the policy asks for nobody and the change should simply be made. */
 export async function propose(
   tx: Tx,
@@ -61,9 +79,10 @@ export async function propose(
   attempt: () => Promise<unknown>,
 ): Promise<ChangeRequestRow | undefined> {
   const governed = route.governed
-  if (!governed || governed.unless?.(input.body)) return undefined
-  const rule = (await findApprovalRule(tx, governed.action)) ?? (await governed.otherwise?.(tx))
-  if (!rule || (await governed.applies?.(tx, rule, input)) === false) return undefined
+  if (!governed) return undefined
+  const rule = await findRule(tx, governed, input)
+  if (!rule) return undefined
+  await expectApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
   // Tried and undone: a request that could not be executed now is refused now, not in front of the approver.
   await tryAndUndo(tx, attempt)
@@ -95,6 +114,7 @@ export async function submit(
     approvers: 1,
     require_impact: false,
   }
+  await expectApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, input.params)
   await tryAndUndo(tx, attempt)
   const request = await insertChangeRequest(tx, {

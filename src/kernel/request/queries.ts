@@ -65,6 +65,12 @@ export const findApprovalRule = (tx: Tx, action: string) =>
     [tx.tenant_id, action],
   )
 
+/** For a change that undoes or weakens what another action governs, where the policy has no rule of its own for it. */
+export const findRuleOf = async (tx: Tx, action: string): Promise<ApprovalRule | undefined> => {
+  const rule = await findApprovalRule(tx, action)
+  return rule && { ...rule, require_impact: false }
+}
+
 /** The rule that asks for the most approvers, whatever it is about. */
 export const findStrictestRule = (tx: Tx) =>
   tx.find<ApprovalRule>(
@@ -73,6 +79,70 @@ export const findStrictestRule = (tx: Tx) =>
             jsonb_to_recordset(p.rules) as rule (action text, approvers bigint, role text)
       where p.tenant_id = $1 and rule.approvers > 0 order by rule.approvers desc, rule.action limit 1`,
     [tx.tenant_id],
+  )
+
+/**
+ * How many active people other than the author hold a role, and whether the tenant is set up. What a key asks for counts as
+ * asked for by whoever created the key, through however many keys.
+ */
+export const countApprovers = (tx: Tx, role: string) =>
+  tx.find<{ is_set_up: boolean; available: number }>(
+    `with recursive author as (
+       select $3 as principal
+       union select k.created_by from app.api_key k join author a on a.principal = 'key:' || k.key_id where k.tenant_id = $1)
+     select p.set_up_at is not null as is_set_up,
+            (select count(*) from app.user_account u
+              where u.tenant_id = $1 and u.state <> 'inactive' and $2 = any (u.roles)
+                and 'user:' || u.user_id not in (select principal from author)) as available
+       from app.approval_policy p where p.tenant_id = $1`,
+    [tx.tenant_id, role, tx.actor],
+  )
+
+export interface PrincipalRow {
+  readonly principal: string
+  readonly roles: readonly string[]
+  readonly created_by: string
+  readonly is_active: boolean
+}
+
+/** Everybody who holds a role, people and keys. */
+export const listPrincipals = (tx: Tx) =>
+  tx.query<PrincipalRow>(
+    `select 'user:' || user_id as principal, roles, created_by, state <> 'inactive' as is_active
+       from app.user_account where tenant_id = $1 and roles <> '{}'
+     union all
+     select 'key:' || key_id, roles, created_by, state = 'active' and (expires_at is null or expires_at > now())
+       from app.api_key where tenant_id = $1`,
+    [tx.tenant_id],
+  )
+
+export const insertBreakGlassReview = (
+  tx: Tx,
+  review: {
+    review_id: string
+    action: string
+    operation: string
+    params: unknown
+    body: unknown
+    reason: string
+    required_role: string
+  },
+  created_by = tx.actor,
+) =>
+  tx.run(
+    `insert into app.break_glass_review (tenant_id, review_id, action, operation, params, body, reason, required_role, created_by)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9)`,
+    [
+      tx.tenant_id,
+      review.review_id,
+      review.action,
+      review.operation,
+      JSON.stringify(review.params ?? {}),
+      review.body === undefined ? null : JSON.stringify(review.body),
+      review.reason,
+      review.required_role,
+      created_by,
+    ],
   )
 
 export async function tryAndUndo(tx: Tx, attempt: () => Promise<unknown>): Promise<void> {

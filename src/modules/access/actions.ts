@@ -13,6 +13,7 @@ import {
   countOthersWith,
   findApiKey,
   insertUser,
+  isSetUp,
   lockApprovalPolicy,
   type UsageRow,
   updateSeenUser,
@@ -22,21 +23,21 @@ import {
 export const ROLES = 'roles'
 
 /**
- * A tenant begins with nobody who could approve, so until there are enough others its people and keys are made at once.
- * Deactivated people count: otherwise an administrator could first be rid of the others, and then make a second self.
+ * A tenant begins with nobody who could approve, so until there are enough others its people and keys are made at once. Once
+ * it is set up everything waits, whatever becomes of the people who could approve: too few of them is a refusal, no licence.
  */
-export async function mayBeApproved(tx: Tx, rule: ApprovalRule): Promise<boolean> {
-  const isEnough = async () => (await countOthersWith(tx, rule.role)) >= rule.approvers
-  if (await isEnough()) return true
+export async function needsApproval(tx: Tx, rule: ApprovalRule): Promise<boolean> {
+  const isDue = async () => (await isSetUp(tx)) || (await countOthersWith(tx, rule.role)) >= rule.approvers
+  if (await isDue()) return true
   await lockApprovalPolicy(tx)
-  return isEnough()
+  return isDue()
 }
 
 /** A new secret gives its reader the roles of the key. Under four eyes these were approved for who asked for it, nobody else. */
 export async function expectHolder(tx: Tx, key: ApiKeyRow): Promise<void> {
   const rule = await findApprovalRule(tx, ROLES)
   if (!rule || tx.actor === key.created_by || tx.actor === `key:${key.key_id}`) return
-  if (!(await mayBeApproved(tx, rule))) return
+  if (!(await needsApproval(tx, rule))) return
   fail(
     'transition_not_allowed',
     'Roles are given with approval here: only who asked for this key, or the key itself, gets a new secret. Ask for another key.',

@@ -42,8 +42,8 @@ const newKey = (by: Caller, roles: Role[] = ['tenant_admin'], headers = {}) =>
 const approve = (by: Caller, cr_id: string) => call(by, `POST /change-requests/${cr_id}/approve`, {})
 const rotate = (by: Caller, key_id: string) => call(by, `POST /api-keys/${key_id}/rotate`, { overlap_minutes: 0 })
 const exchange = (api_key: string) => w.call('POST /auth/token', { body: { api_key } })
-const idsOf = async (at: string, member: string) =>
-  (await call(ada, at)).json.items.map((item: Record<string, unknown>) => item[member])
+const idsOf = async (at: string, member: string, by = ada) =>
+  (await call(by, at)).json.items.map((item: Record<string, unknown>) => item[member])
 const idOf = ({ principal }: Caller) => principal.slice(principal.indexOf(':') + 1)
 
 /** Whether anybody waits for what this transaction holds. */
@@ -203,8 +203,69 @@ describe('a tenant that begins', () => {
     const one = await invited(await speaker(`key:${uuidv7()}`))
     const two = await invited(one)
     expect((await call(one, `POST /users/${idOf(two)}/deactivate`)).status).toBe(200)
-    expect((await invite(one)).status).toBe(202)
-    expect((await newKey(one)).status).toBe(202)
-    expect((await call(one, `POST /users/${idOf(two)}/reactivate`)).status).toBe(202)
+    const refused = [await invite(one), await newKey(one), await call(one, `POST /users/${idOf(two)}/reactivate`)]
+    for (const { status, json } of refused) expect([status, json.code]).toEqual([409, 'approvers_missing'])
+    expect(refused[0]?.json).toMatchObject({
+      detail: expect.stringMatching(/1 other person with the role tenant_admin, and there are none.*npx probity user/),
+      missing: [{ action: 'roles', role: 'tenant_admin', needed: 1, available: 0 }],
+    })
+    expect(await idsOf('GET /change-requests?state=open', 'cr_id', one)).toEqual([])
+  })
+
+  test('does not begin again when roles are taken away, and no key gets around it', async () => {
+    const one = await invited(await speaker(`key:${uuidv7()}`))
+    const two = await invited(one)
+    const robot = await approvedKey(one, two)
+    const asked = await call(one, `PUT /users/${idOf(two)}/roles`, { roles: ['viewer'] })
+    expect((await approve(two, asked.json.cr_id)).json.state).toBe('approved')
+    for (const by of [one, robot]) expect((await invite(by)).json.code).toBe('approvers_missing')
+    expect((await rotate(two, idOf(robot))).status).toBe(403)
+    const policy = await call(one, 'PUT /tenant/approval-policy', { rules: [] })
+    expect([policy.status, policy.json.code]).toEqual([409, 'approvers_missing'])
+  })
+})
+
+describe('a stricter policy', () => {
+  const rule = (approvers: number, role = 'tenant_admin', action = 'roles') => ({ action, approvers, role })
+  const put = (by: Caller, ...rules: object[]) => call(by, 'PUT /tenant/approval-policy', { rules })
+  /** The policy of these tenants does not name itself: its strictest rule holds for it. */
+  const govern = (...rules: object[]) => w.setApprovalRules(tenant_id, rules)
+
+  test('is refused while it could not be met, naming who is missing', async () => {
+    await govern(rule(1))
+    const refused = await put(ada, rule(2), rule(1, 'compliance_officer', 'activation'))
+    expect([refused.status, refused.json.code]).toEqual([409, 'approvers_missing'])
+    expect(refused.json.missing).toEqual([
+      { action: 'roles', role: 'tenant_admin', needed: 2, available: 1 },
+      { action: 'activation', role: 'compliance_officer', needed: 1, available: 0 },
+    ])
+    expect(refused.json.detail).toContain('2 other people with the role tenant_admin, and there is 1')
+    expect((await invite(ada)).status).toBe(202)
+  })
+
+  test('is taken once there are enough others, who then are needed', async () => {
+    await govern(rule(1))
+    const third = (await invite(ada)).json.cr_id
+    await approve(bob, third)
+    const cleo = await speaker(`user:${third}`)
+    const asked = await put(ada, rule(2))
+    expect(asked.status).toBe(202)
+    expect((await approve(bob, asked.json.cr_id)).status).toBe(200)
+    const { cr_id } = (await invite(ada)).json
+    expect((await approve(bob, cr_id)).json.state).toBe('open')
+    expect((await approve(cleo, cr_id)).json.state).toBe('approved')
+    // Two of four leave, and two others are still asked for: nothing is made without them.
+    await call(ada, `POST /users/${third}/deactivate`)
+    await call(ada, `POST /users/${cr_id}/deactivate`)
+    expect((await invite(ada)).json.missing).toEqual([
+      { action: 'roles', role: 'tenant_admin', needed: 2, available: 1 },
+    ])
+  })
+
+  test('does not hold back a change of its other rules', async () => {
+    await govern(rule(4), rule(1, 'tenant_admin', 'approval-policy'))
+    const asked = await put(ada, rule(4), rule(1, 'tenant_admin', 'approval-policy'), rule(1, 'tenant_admin', 'types'))
+    expect(asked.status).toBe(202)
+    expect((await approve(bob, asked.json.cr_id)).status).toBe(200)
   })
 })

@@ -4,8 +4,17 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import { addApiKeyUsage, insertApiKey, insertUser } from './queries.ts'
 import { accessRoutes } from './routes.ts'
 
-export { behind, createFirstSight, KeyUsage, mayBeApproved } from './actions.ts'
-export { findUser, findUserByEmail, insertApiKey, insertUser, listUsers, type UserRow } from './queries.ts'
+export { behind, createFirstSight, KeyUsage, needsApproval, ROLES } from './actions.ts'
+export {
+  findUser,
+  findUserByEmail,
+  insertApiKey,
+  insertUser,
+  isSetUp,
+  listUsers,
+  type UserRow,
+  updateUserState,
+} from './queries.ts'
 
 export const access: Module = {
   name: 'access',

@@ -142,6 +142,12 @@ export const countOtherAdministrators = async (tx: Tx, user_id: string): Promise
     )
   ).length
 
+/** Whether there ever were enough people to approve how roles are given. The database sets it once, for good. */
+export const isSetUp = async (tx: Tx): Promise<boolean> =>
+  (await tx.find('select 1 as one from app.approval_policy where tenant_id = $1 and set_up_at is not null', [
+    tx.tenant_id,
+  ])) !== undefined
+
 /** Other people who were ever given a role and still hold it: whoever deactivates them all must not be alone by that. */
 export const countOthersWith = async (tx: Tx, role: string): Promise<number> =>
   (

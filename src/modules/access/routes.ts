@@ -8,7 +8,7 @@ import type { ApprovalRule } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { type GovernedChange, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
-import { expectHolder, mayBeApproved, ROLES } from './actions.ts'
+import { expectHolder, needsApproval, ROLES } from './actions.ts'
 import {
   countOtherAdministrators,
   findApiKey,
@@ -63,7 +63,7 @@ const revisionOfUser = async (tx: Tx, params: Record<string, string>): Promise<s
 
 const givesRolesBack = async (tx: Tx, rule: ApprovalRule, { params }: GovernedChange): Promise<boolean> => {
   const user = await findUser(tx, (params as { user_id: string }).user_id)
-  return user?.state === 'inactive' && user.roles.length > 0 && mayBeApproved(tx, rule)
+  return user?.state === 'inactive' && user.roles.length > 0 && needsApproval(tx, rule)
 }
 
 /** What is to be made has no state yet that a proposal could be bound to. */
@@ -92,7 +92,7 @@ export const accessRoutes = [
   tenantRoute('POST /users', {
     id: 'createUser',
     summary: 'Invite a user',
-    description: `Without roles it never waits; nor while the tenant has nobody else who could approve. ${ASKED}`,
+    description: `Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. ${ASKED}`,
     roles: ['tenant_admin'],
     tx: 'write',
     body: UserInvitation,
@@ -100,7 +100,7 @@ export const accessRoutes = [
     revisioned: true,
     location: (user) => `/users/${user.user_id}`,
     links: { getUser: { user_id: 'user_id' } },
-    governed: { action: ROLES, head: nothingYet, unless: givesNoRoles, applies: mayBeApproved },
+    governed: { action: ROLES, head: nothingYet, unless: givesNoRoles, applies: needsApproval },
     problems: ['duplicate'],
   }).handle(async ({ tx, body, actor, kernel, audit, request }) => {
     const user_id = request.approves ?? uuidv7()
@@ -194,7 +194,8 @@ export const accessRoutes = [
     id: 'updateUserRoles',
     summary: 'Set the roles of a user',
     description:
-      'Maker and checker on one person is flagged in `conflicts`. Tokens already minted keep their roles until they end.',
+      'Maker and checker on one person is flagged in `conflicts`. A role that is taken away no longer works in any process within ' +
+      'five seconds; one that is given needs a new token.',
     roles: ['tenant_admin'],
     tx: 'write',
     params: UserParams,
@@ -212,6 +213,7 @@ export const accessRoutes = [
     }
     if (!body.roles.includes('tenant_admin')) await keepAnAdministrator(tx, user)
     const changed = found(await updateUserRoles(tx, user.user_id, body.roles))
+    input.kernel.standings.forget(tx.tenant_id)
     input.audit.configuration({ roles: user.roles }, { roles: changed.roles })
     return shown(changed)
   }),
@@ -268,7 +270,7 @@ export const accessRoutes = [
     id: 'createApiKey',
     summary: 'Create a key; its secret is shown once',
     description:
-      `It never waits while the tenant has nobody else who could approve. ${ASKED} ` +
+      `It never waits while the tenant is being set up and has nobody else who could approve. ${ASKED} ` +
       'Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.',
     roles: ['tenant_admin'],
     tx: 'write',
@@ -276,7 +278,7 @@ export const accessRoutes = [
     reply: [201, ApiKeyWithSecret],
     secret: true,
     links: { getApiKeyUsage: { key_id: 'key/key_id' } },
-    governed: { action: ROLES, head: nothingYet, applies: mayBeApproved },
+    governed: { action: ROLES, head: nothingYet, applies: needsApproval },
   }).handle(async ({ tx, body, actor, audit, request }) => {
     const key_id = request.approves ?? uuidv7()
     const minted = mintApiKey(actor.tenant_id, key_id)

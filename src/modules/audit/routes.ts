@@ -2,13 +2,14 @@
 import { listCheckpoints } from '../../kernel/audit/queries.ts'
 import { JobView } from '../../kernel/job/view.ts'
 import { page } from '../../kernel/page.ts'
-import { fail } from '../../kernel/problem.ts'
+import { fail, found } from '../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../kernel/route.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { readUpload } from '../system/index.ts'
 import { AUDIT_VERIFICATION } from './jobs.ts'
 import {
   type AsOfRow,
+  type AuditEventRow,
   findEndAt,
   findEvent,
   findRun,
@@ -19,6 +20,7 @@ import {
   type RunRow,
   type StatementRow,
 } from './queries.ts'
+import { readOutcome } from './rules.ts'
 import {
   AsOfPage,
   AsOfQuery,
@@ -44,6 +46,8 @@ const examiners = ['compliance_officer', 'auditor'] as const
 /** What was committed longer ago than any transaction takes can no longer be joined by anything. */
 const SETTLED_MS = 60_000
 const everything = { actor: null, operation: null, object_type: null, object_id: null, from_at: null, until_at: null }
+
+const toEventView = (event: AuditEventRow) => ({ ...event, ...readOutcome(event.detail) })
 
 const exportView = ({ run_id, job_id, state, report, upload_id, created_at, created_by }: RunRow) => ({
   export_id: run_id,
@@ -85,9 +89,10 @@ export const auditRoutes = [
     reply: [200, AuditEventPage],
   }).handle(async (input) => {
     const { limit: _limit, cursor: _cursor, ...given } = input.query
-    return page(input, 'listAuditEvents', ['recorded_at', 'event_id'], (after, count) =>
+    const events = await page(input, 'listAuditEvents', ['recorded_at', 'event_id'], (after, count) =>
       listEvents(input.tx, { ...everything, ...given }, after, count),
     )
+    return { ...events, items: events.items.map(toEventView) }
   }),
 
   tenantRoute('GET /audit/events/:event_id', {
@@ -98,7 +103,7 @@ export const auditRoutes = [
     params: AuditEventParams,
     reply: [200, AuditEventView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => (await findEvent(tx, params.event_id)) ?? fail('not_found')),
+  }).handle(async ({ tx, params }) => toEventView(found(await findEvent(tx, params.event_id)))),
 
   tenantRoute('GET /audit/as-of', {
     id: 'listConfigurationAsOf',
@@ -137,9 +142,10 @@ export const auditRoutes = [
     const { object_type, object_id } = input.params
     // The cursor is bound to the object as well: it is part of the path, not of the query.
     const route = `listAuditObjectEvents ${object_type} ${object_id}`
-    return page(input, route, ['recorded_at', 'event_id'], (after, count) =>
+    const events = await page(input, route, ['recorded_at', 'event_id'], (after, count) =>
       listEvents(input.tx, { ...everything, object_type, object_id }, after, count),
     )
+    return { ...events, items: events.items.map(toEventView) }
   }),
 
   tenantRoute('POST /audit/exports', {

@@ -18,3 +18,21 @@ export const firstIdFrom = (at: string): string => idAt(timeOf(at) - SKEW_MS)
 
 /** No event of this instant or earlier has this id or a greater one. */
 export const firstIdAfter = (at: string): string => idAt(timeOf(at) + SKEW_MS)
+
+export interface Outcome {
+  readonly outcome: 'done' | 'proposed' | 'executed'
+  readonly cr_id: string | null
+  readonly approved_by: string[]
+}
+
+/** What the detail of an event says became of the request: made at once, waiting for approval, or made because it was approved. */
+export function readOutcome(detail: Readonly<Record<string, unknown>>): Outcome {
+  const { proposed, executed, approved_by } = detail
+  if (typeof proposed === 'string') return { outcome: 'proposed', cr_id: proposed, approved_by: [] }
+  if (typeof executed !== 'string') return { outcome: 'done', cr_id: null, approved_by: [] }
+  return {
+    outcome: 'executed',
+    cr_id: executed,
+    approved_by: Array.isArray(approved_by) ? approved_by.map(String) : [],
+  }
+}

@@ -29,6 +29,13 @@ export const AuditEventView = closed(
       additionalProperties: true,
       description: 'Keyed hashes of before and after; for configuration also the members that differ.',
     }),
+    outcome: oneOf(['done', 'proposed', 'executed'], {
+      description:
+        'proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, ' +
+        'and the change made. done: made at once.',
+    }),
+    cr_id: nullable(Id({ description: 'The change request that was made or executed.' })),
+    approved_by: listOf(text(300), 5, { description: 'Who approved what was executed, in order.' }),
     seal: nullable(Seal),
   },
   { title: 'AuditEvent', description: '`seal` is null until the event is chained, about a second after its commit.' },

@@ -4,6 +4,7 @@ import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { page } from '../../kernel/page.ts'
 import { fail, found } from '../../kernel/problem.ts'
+import { executeChangeRequest } from '../../kernel/request/execution.ts'
 import { contentHash } from '../../kernel/request/governed.ts'
 import type { ChangeRequestRow } from '../../kernel/request/queries.ts'
 import { toVisibleChangeRequest, VisibleChangeRequest } from '../../kernel/request/visibility.ts'
@@ -148,8 +149,10 @@ export const changeRequestRoutes = [
       'list_key_reserved',
       'nothing_in_force',
       'content_corrupt',
+      'approvers_missing',
+      'version_never_in_force',
     ],
-  }).handle(async ({ tx, params, body, actor, kernel, audit, request: facts }) => {
+  }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
     const request = await lockOpen(tx, params.cr_id, facts)
     await expectChecker(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
@@ -158,16 +161,7 @@ export const changeRequestRoutes = [
     if (request.approvals.length + 1 < request.approvers) {
       await updateChangeRequestApproved(tx, request.cr_id)
     } else {
-      await kernel.perform(request.operation, {
-        tx,
-        actor,
-        audit,
-        params: request.params,
-        query: request.query,
-        body: request.body ?? undefined,
-        // The proposal was bound to its head above; preconditions of this HTTP request are about the change request.
-        request: { ...facts, if_match: undefined, approves: request.cr_id, asked_by: request.created_by },
-      })
+      await executeChangeRequest(kernel, tx, request, { actor, request: facts })
       await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
     }
     return found(await findChangeRequest(tx, request.cr_id))

@@ -310,10 +310,7 @@ describe('an override', () => {
     const policy = await newPolicy(t)
     const subject_id = await newSubject(t)
     const { evaluation_id } = await evaluate(policy, { subject_id })
-    const govern = (approvers: number) =>
-      t.make('PUT /tenant/approval-policy', {
-        body: { rules: [{ action: 'risk-override', approvers, role: 'compliance_officer' }] },
-      })
+    const govern = (approvers: number) => t.govern([{ action: 'risk-override', approvers, role: 'compliance_officer' }])
     await govern(1)
     const asked = await w.call(`POST /evaluations/${evaluation_id}/override`, { token, body })
     expect([asked.status, asked.json.operation]).toEqual([202, 'overrideEvaluation'])

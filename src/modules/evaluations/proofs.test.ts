@@ -268,12 +268,12 @@ describe("the examiner's pack", () => {
   test('names who asked for each version and who approved it', async () => {
     const approver = await t.w.token({ tenant_id: t.tenant_id, roles: ['compliance_officer'] })
     const rules = [{ action: 'activation', approvers: 1, role: 'compliance_officer' }]
-    await t.make('PUT /tenant/approval-policy', { body: { rules } })
+    await t.govern(rules)
     const at = `/reference-data/datasets/${policy.country_list}`
     const { version } = await t.make(`POST ${at}/versions`, { body: { data: [{ code: 'IR', score_bps: 9000 }] } })
     const asked = await t.make(`POST ${at}/activations`, { body: { version, reason: 'yearly review' } })
     await w.call(`POST /change-requests/${asked.cr_id}/approve`, { token: approver, body: {} })
-    await t.make('PUT /tenant/approval-policy', { body: { rules: [] } })
+    await t.govern([])
     const pack = await packOf(t, (await decided()).evaluation_id)
     const about = json(pack, 'approvals.json').find((one: never) => one['key'] === policy.country_list)
     expect(about).toMatchObject({ version, activations: [{ reason: 'yearly review', cr_id: asked.cr_id }] })

@@ -30,11 +30,10 @@ const publish = async (list_key: string, data: readonly object[] = tighter): Pro
 
 /** The author asks under this policy; afterwards nothing is governed. */
 async function propose(at: string, body: object, rule: object, of = t): Promise<string> {
-  const govern = (rules: object[]) => of.make('PUT /tenant/approval-policy', { body: { rules } })
-  await govern([{ approvers: 1, role: 'compliance_officer', ...rule }])
+  await of.govern([{ approvers: 1, role: 'compliance_officer', ...rule }])
   const token = await of.token(roles, of.author)
   const { cr_id } = await of.make(at, { token, body })
-  await govern([])
+  await of.govern([])
   return cr_id
 }
 const proposeActivation = async (list_key: string, version: number, rule: object = {}) =>
@@ -211,9 +210,10 @@ describe('where the policy requires it', () => {
       const { status, json } = await put(rule)
       expect([rule.action, status, json.code]).toEqual([rule.action, 409, 'conflict'])
     }
+    for (let n = 0; n < 2; n++) await w.person(t.tenant_id, ['compliance_officer'])
     const { json } = await put({ action: 'overlay' })
     expect(json.rules).toEqual([{ action: 'overlay', approvers: 1, role: 'compliance_officer', require_impact: true }])
-    await t.make('PUT /tenant/approval-policy', { body: { rules: [] } })
+    await t.govern([])
   })
 })
 

@@ -34,7 +34,18 @@ import { versionRoutes } from './versions/routes.ts'
 import { DifferencePage, DifferenceQuery, VersionQuery, VersionView } from './versions/schema.ts'
 
 // What the operator's tool does to shared lists, it does through these.
-export { activate, cancel, IN_FORCE, type InForceChange, pin, rollBack, unpin } from './activations/actions.ts'
+export {
+  activate,
+  cancel,
+  expectNotGoverning,
+  findBreakGlassReason,
+  findScheduledRule,
+  IN_FORCE,
+  type InForceChange,
+  pin,
+  rollBack,
+  unpin,
+} from './activations/actions.ts'
 export {
   type ActivationRow,
   findInForce,
@@ -56,6 +67,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
+export { changesLimits } from './datasets/rules.ts'
 export { countAll } from './differences/actions.ts'
 export {
   countsOf,

@@ -76,6 +76,8 @@ const IMMUTABLE = 'PB002'
 const OUT_OF_ORDER = 'PB003'
 const NOT_OF_THIS_LIST = 'PB004'
 const PIN_TOO_LONG = 'PB005'
+const NEVER_IN_FORCE = 'PB006'
+const IN_FORCE = 'PB007'
 const NOT_GRANTED = '42501'
 const CHECK = '23514'
 const MISSING = '23503'
@@ -137,9 +139,20 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
     'bring a withdrawn version back',
     IMMUTABLE,
     () => [
-      `update app.dataset_version set state = 'withdrawn'`,
+      newVersion(2),
+      `update app.dataset_version set state = 'withdrawn' where version = 2`,
       `update app.dataset_version set state = 'deprecated' where state = 'withdrawn'`,
     ],
+  ],
+  [
+    'withdraw a version in force',
+    IN_FORCE,
+    () => [`update app.dataset_version set state = 'withdrawn' where dataset_id = '${g.dataset}'`],
+  ],
+  [
+    'roll back to a version that was never in force',
+    NEVER_IN_FORCE,
+    () => [newVersion(2), say({ version: 2, kind: 'rollback' })],
   ],
   ['remove a version', NOT_GRANTED, () => ['delete from app.dataset_version']],
   ['write an entry outside publishing', IMMUTABLE, () => [newEntry('new', 1)]],
@@ -192,7 +205,7 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   [
     'activate a withdrawn version',
     NOT_OF_THIS_LIST,
-    () => [`update app.dataset_version set state = 'withdrawn'`, say()],
+    () => [newVersion(2), `update app.dataset_version set state = 'withdrawn' where version = 2`, say({ version: 2 })],
   ],
   ['activate a list of another tenant', NOT_OF_THIS_LIST, () => [say({ of: [g.other_tenant, g.other_dataset] })]],
   [

@@ -263,7 +263,7 @@ describe('with four eyes', () => {
   async function people() {
     const tenant_id = await w.makeTenant()
     const rules = [{ action: 'overlay', approvers: 1, role: 'compliance_officer' }]
-    await w.call('PUT /tenant/approval-policy', { token: await w.token({ tenant_id }), body: { rules } })
+    await w.setApprovalRules(tenant_id, rules)
     const person = () => w.token({ tenant_id, roles, principal: `user:${uuidv7()}` })
     return { tenant_id, author: await person(), checker: await person() }
   }

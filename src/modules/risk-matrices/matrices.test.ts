@@ -222,6 +222,8 @@ describe('versions in force', () => {
     const { activation_id } = (await call(`POST ${path}/activations`, later)).json
     expect((await call(`GET ${path}`)).json).toMatchObject({ active: { version: 1 }, pending: [{ version: 2 }] })
     expect((await call(`DELETE ${path}/activations/${activation_id}`)).json.revoked_at).not.toBeNull()
+    const never = { to_version: 2, reason: 'wrong', break_glass: { reason: 'now' } }
+    expect((await call(`POST ${path}/rollback`, never)).json.code).toBe('version_never_in_force')
     await call(`POST ${path}/activations`, { version: 2, reason: 'now' })
     const back = await call(`POST ${path}/rollback`, { reason: 'wrong' })
     expect([back.status, back.json.activation]).toEqual([
@@ -248,6 +250,22 @@ describe('versions in force', () => {
     expect(await read()).toBeNull()
     await w.call(`POST /change-requests/${asked.json.cr_id}/approve`, { token: checker, body: {} })
     expect(await read()).toMatchObject({ version: 1 })
+
+    // What was scheduled with approval is cancelled with approval, and so is a longer review cadence.
+    const later = { version: 1, reason: 'later', effective_from: '2090-01-01T00:00:00Z' }
+    const scheduled = await w.call('POST /risk-matrices/ours/activations', { token: checker, body: later })
+    const other = await w.token({ tenant_id, roles: ['compliance_officer'] })
+    await w.call(`POST /change-requests/${scheduled.json.cr_id}/approve`, { token: other, body: {} })
+    const { items } = (await w.call('GET /risk-matrices/ours/activations', { token: maker })).json
+    const cancelled = await w.call(`DELETE /risk-matrices/ours/activations/${items[0].activation_id}`, {
+      token: checker,
+    })
+    const review = await w.call('PATCH /risk-matrices/ours', { token: maker, body: { review_every_days: 3660 } })
+    expect([cancelled, review].map(({ status, json }) => [status, json.action])).toEqual([
+      [202, 'activation'],
+      [202, 'datasets'],
+    ])
+    expect((await w.call('PATCH /risk-matrices/ours', { token: maker, body: { title: 'Ours too' } })).status).toBe(200)
   })
 
   test('lists it reads, and definitions a list is read by', async () => {

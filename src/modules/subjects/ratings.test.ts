@@ -165,7 +165,7 @@ describe('an override', () => {
 
   test('waits for a second person where the policy says so, and is void when the rating has moved', async () => {
     const rules = [{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }]
-    await t.make('PUT /tenant/approval-policy', { body: { rules } })
+    await t.govern(rules)
     try {
       const subject_id = await newSubject(t)
       await rate(t, subject_id, 'low')
@@ -184,7 +184,7 @@ describe('an override', () => {
       expect((await approve(ending.json.cr_id)).status).toBe(200)
       expect((await riskOf(subject_id)).band).toBe('medium')
     } finally {
-      await t.make('PUT /tenant/approval-policy', { body: { rules: [] } })
+      await t.govern([])
     }
   })
 })

@@ -1,5 +1,11 @@
-/** The isolation self-test: really tries to read, change, remove and plant rows of another tenant, and reports what happened. */
+/**
+ * The isolation self-test: really tries to read, change, remove and plant rows of another tenant, and reports what happened.
+ * And which rules of an approval policy the people of the tenant could not meet.
+ */
 import type { Tx } from '../../kernel/database/tx.ts'
+import { findMakerRoles, findUnmetRules, type MissingApprovers } from '../../kernel/request/approvers.ts'
+import { listPrincipals } from '../../kernel/request/queries.ts'
+import type { Route } from '../../kernel/route.ts'
 import {
   findDatabaseRole,
   findPoliciesDigest,
@@ -15,6 +21,15 @@ import {
 
 /** Planted with one row in every table when the database is seeded, and never used for anything else. */
 export const CANARY_TENANT = '00000000-0000-7000-8000-00000000ca7a'
+
+/** Rules of a policy that cannot be met by the people and keys there are now. */
+export async function listUnmetRules(
+  tx: Tx,
+  routes: readonly Route[],
+  rules: readonly { action: string; approvers: number; role: string }[],
+): Promise<MissingApprovers[]> {
+  return findUnmetRules(rules, await listPrincipals(tx), (action) => findMakerRoles(routes, action))
+}
 
 interface ProbeResult {
   readonly probe: string

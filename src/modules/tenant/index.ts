@@ -6,9 +6,15 @@ import { HOUSEKEEPING, housekeeping } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'
 import { tenantRoutes } from './routes.ts'
 
-export { CANARY_TENANT } from './actions.ts'
+export { CANARY_TENANT, listUnmetRules } from './actions.ts'
 export { HOUSEKEEPING } from './jobs.ts'
-export { type ApprovalRuleRow, insertApprovalPolicy, insertRetentionPolicy, type RetentionClassRow } from './queries.ts'
+export {
+  type ApprovalRuleRow,
+  findApprovalPolicy,
+  insertApprovalPolicy,
+  insertRetentionPolicy,
+  type RetentionClassRow,
+} from './queries.ts'
 
 export const tenant: Module = {
   name: 'tenant',

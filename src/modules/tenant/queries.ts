@@ -67,11 +67,13 @@ export const lockApprovalPolicy = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-export const updateApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[]) =>
+/** `is_set_up`: the tenant has the people its rules ask for, and from now on nobody does without them. */
+export const updateApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[], is_set_up: boolean) =>
   tx.find<PolicyRow>(
-    `update app.approval_policy set rules = $2::jsonb, revision = revision + 1, updated_at = now(), updated_by = $3
+    `update app.approval_policy set rules = $2::jsonb, revision = revision + 1, updated_at = now(), updated_by = $3,
+            set_up_at = coalesce(set_up_at, case when $4 then now() end)
       where tenant_id = $1 returning rules, updated_at, updated_by, revision`,
-    [tx.tenant_id, JSON.stringify(rules), tx.actor],
+    [tx.tenant_id, JSON.stringify(rules), tx.actor, is_set_up],
   )
 
 export const insertApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[]) =>

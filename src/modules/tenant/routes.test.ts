@@ -59,6 +59,7 @@ describe('the approval policy', () => {
     expect(before).toMatchObject({ rules: [], revision: 1 })
     const governed = w.kernel.routes.flatMap((route) => (route.governed ? [route.governed.action] : []))
     expect(before.actions).toEqual([...new Set(governed)].toSorted())
+    for (let n = 0; n < 2; n++) await w.person(tenant_id, ['tenant_admin'])
     const { json } = await call('PUT /tenant/approval-policy', { rules: [rule] })
     expect(json).toMatchObject({ rules: [rule], actions: before.actions, revision: 2 })
     expect(json.updated_by).toMatch(/^user:/)
@@ -75,6 +76,7 @@ describe('the approval policy', () => {
   })
 
   test('takes effect with the next request', async () => {
+    for (let n = 0; n < 2; n++) await w.person(tenant_id, ['tenant_admin'])
     await call('PUT /tenant/approval-policy', { rules: [{ ...rule, action: 'tenant-profile' }] })
     expect((await call('PATCH /tenant', { name: 'Waits' })).status).toBe(202)
   })
@@ -88,11 +90,20 @@ describe('a policy that does not name itself', () => {
   const officer = (name: string) =>
     call('POST /users', { name, email: `${name}@bank.example`, roles: ['compliance_officer'] })
 
-  test('is not emptied by one person, once those its strictest rule asks for are there', async () => {
+  beforeEach(async () => {
+    for (let n = 0; n < 2; n++) await w.person(tenant_id, ['tenant_admin'])
+    await w.person(tenant_id, ['policy_editor'])
+  })
+
+  test('is set once those it asks for are there, and then not emptied by one person', async () => {
     await officer('ann')
-    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
-    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
+    const early = await call('PUT /tenant/approval-policy', { rules })
+    expect([early.status, early.json.missing]).toEqual([
+      409,
+      [{ action: 'activation', role: 'compliance_officer', needed: 2, available: 1 }],
+    ])
     await officer('bob')
+    expect((await call('PUT /tenant/approval-policy', { rules })).status).toBe(200)
     const { status, json } = await call('PUT /tenant/approval-policy', { rules: [] })
     expect([status, json.action, json.required_role, json.approvers]).toEqual([
       202,

@@ -3,11 +3,12 @@ import { everyone } from '../../kernel/auth/roles.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { fail, found } from '../../kernel/problem.ts'
+import { failMissing } from '../../kernel/request/approvers.ts'
 import { findStrictestRule } from '../../kernel/request/queries.ts'
 import { expectRevision } from '../../kernel/revision.ts'
 import { tenantRoute } from '../../kernel/route.ts'
-import { mayBeApproved } from '../access/index.ts'
-import { checkIsolation } from './actions.ts'
+import { needsApproval, ROLES } from '../access/index.ts'
+import { checkIsolation, listUnmetRules } from './actions.ts'
 import {
   findApprovalPolicy,
   findRetentionPolicy,
@@ -20,7 +21,7 @@ import {
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
-import { governedActions, impactFault, repeatedName, unknownZone } from './rules.ts'
+import { governedActions, impactFault, isChanged, repeatedName, unknownZone } from './rules.ts'
 import {
   ApprovalPolicy,
   ApprovalPolicyChange,
@@ -82,7 +83,8 @@ export const tenantRoutes = [
     summary: 'Change the approval policy',
     description:
       'Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is ' +
-      'somebody else who could approve.',
+      'somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the ' +
+      'author of a change never approves it, nor does an API key, so there must be as many other active people with the role.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
     body: ApprovalPolicyChange,
@@ -94,7 +96,7 @@ export const tenantRoutes = [
       // A policy that one person could empty would protect nothing.
       otherwise: async (tx: Tx) => {
         const rule = await findStrictestRule(tx)
-        return rule && (await mayBeApproved(tx, rule)) ? rule : undefined
+        return rule && (await needsApproval(tx, rule)) ? rule : undefined
       },
     },
     problems: ['not_found', 'conflict'],
@@ -112,7 +114,11 @@ export const tenantRoutes = [
       kernel.modules.flatMap(({ measures = [] }) => measures),
     )
     if (fault) fail('conflict', fault)
-    const changed = found(await updateApprovalPolicy(tx, body.rules))
+    const unmet = await listUnmetRules(tx, kernel.routes, body.rules)
+    const missing = unmet.filter(({ action }) => isChanged(policy.rules, body.rules, action))
+    if (missing.length > 0) failMissing(missing, 'Invite them first, or ask for fewer approvers.')
+    const is_set_up = !unmet.some(({ action }) => action === ROLES) && body.rules.some(({ approvers }) => approvers > 0)
+    const changed = found(await updateApprovalPolicy(tx, body.rules, is_set_up))
     input.audit.configuration(policy, changed)
     return withActions(changed, kernel)
   }),

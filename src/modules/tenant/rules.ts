@@ -28,5 +28,18 @@ export function impactFault(rules: readonly ImpactRule[], measured: readonly str
     : `The impact of ${wrong.action} is not measured, or must not be waited for; it is of: ${measured.join(', ')}.`
 }
 
+interface NamedRule {
+  readonly action: string
+  readonly approvers: number
+  readonly role: string
+}
+
+/** Whether a new policy asks for other people than the present one. A rule that stays as it is keeps no other from changing. */
+export function isChanged(before: readonly NamedRule[], after: readonly NamedRule[], action: string): boolean {
+  const find = (rules: readonly NamedRule[]) => rules.find((rule) => rule.action === action)
+  const [old, now] = [find(before), find(after)]
+  return old?.approvers !== now?.approvers || old?.role !== now?.role
+}
+
 export const governedActions = (routes: readonly Route[]): string[] =>
   [...new Set(routes.flatMap((route) => (route.governed ? [route.governed.action] : [])))].sort()

@@ -1,7 +1,9 @@
 /** Changes that wait for a second person, the settings of a tenant, and work that takes its time. */
 import { describe, expect } from 'vitest'
+import { insertBreakGlassReview } from '../../../src/kernel/request/queries.ts'
+import { uuidv7 } from '../../../src/kernel/uuid.ts'
 import { shot } from '../visitor.ts'
-import { allow, at, base, clean, inBrowser, tara, tenant_id, till, vera, w } from './stage.ts'
+import { allow, at, base, clara, clean, inBrowser, tara, tenant_id, till, vera, w } from './stage.ts'
 
 describe('four eyes', () => {
   inBrowser('one person proposes, another approves exactly that', async () => {
@@ -31,6 +33,26 @@ describe('four eyes', () => {
   })
 })
 
+inBrowser('an emergency change is acknowledged on the home page by somebody who could have approved it', async () => {
+  const review = { action: 'rollback', operation: 'rollBackRule', params: { rule_key: 'large-cash' }, body: {} }
+  await w.runtime.database.write({ tenant_id, actor: `user:${till.user_id}` }, (tx) =>
+    insertBreakGlassReview(tx, {
+      ...review,
+      review_id: uuidv7(),
+      reason: 'It blocks everybody.',
+      required_role: 'compliance_officer',
+    }),
+  )
+  const { page, seen, close } = await at(clara, '/')
+  const inbox = page.getByRole('region', { name: 'Emergency changes to acknowledge' })
+  await inbox.getByText('It blocks everybody.').waitFor()
+  await shot(page, 'console-break-glass')
+  await inbox.getByRole('button', { name: 'Acknowledge roll back rule of large-cash' }).click()
+  await inbox.waitFor({ state: 'detached' })
+  expect(seen).toEqual(clean)
+  await close()
+})
+
 describe('tenant settings', () => {
   inBrowser('the isolation check shows its proof', async () => {
     const { page, seen, close } = await at(tara, '/tenant')
@@ -50,7 +72,7 @@ describe('tenant settings', () => {
     await page.getByRole('button', { name: 'Save the profile' }).click()
     await page.getByText('Saved', { exact: true }).waitFor()
     await page.getByRole('tab', { name: 'Approval policy' }).click()
-    await page.getByLabel('Approvers for retention-policy').fill('2')
+    await page.getByLabel('Approvers for retention-policy').fill('1')
     await page.getByRole('button', { name: 'Save the policy' }).click()
     await page.getByText('Waits for approval').waitFor()
     await shot(page, 'console-approval-policy')

@@ -1,6 +1,7 @@
 /** Without a mouse, on wide and narrow screens, light and dark. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { roles } from '../../../src/kernel/auth/roles.ts'
 import { overflow, phone, settled, shot, wide } from '../visitor.ts'
 import { areas, at, base, clean, heading, inBrowser, tara, tenant_id, vera, w, withoutFounder } from './stage.ts'
 
@@ -80,7 +81,7 @@ describe('on any screen', () => {
   })
 
   inBrowser.each([wide, phone])('pages fit and keep their landmarks, light and dark (%o)', async (viewport) => {
-    const everybody = { ...tara, token: await w.token({ tenant_id, principal: `user:${tara.user_id}` }) }
+    const everybody = await w.person(tenant_id, roles)
     const { page, seen, close } = await at(everybody, '/', { viewport })
     const places = [
       '/',

@@ -1,7 +1,7 @@
 /** Signing in to the console, staying signed in, and being told when it is over. */
 import { describe, expect } from 'vitest'
 import { shot, signIn, visit } from '../visitor.ts'
-import { at, base, browser, clean, heading, inBrowser, person, tara, tenant_id, till, w } from './stage.ts'
+import { at, base, browser, clean, heading, inBrowser, tara, tenant_id, till, w } from './stage.ts'
 
 describe('signing in', () => {
   inBrowser('with a token, at the very page that was asked for, and out again', async () => {
@@ -86,11 +86,7 @@ describe('signing in', () => {
   })
 
   inBrowser('a session that the server has ended asks to sign in again and keeps the place', async () => {
-    const { user_id } = await person('Ella Ended', [], { by: tara })
-    const ended = {
-      user_id,
-      token: await w.token({ tenant_id, roles: ['tenant_admin'], principal: `user:${user_id}` }),
-    }
+    const ended = await w.person(tenant_id, ['tenant_admin'])
     const { page, close } = await at(ended, '/jobs')
     await heading(page, 'Jobs').waitFor()
     await w.call(`POST /users/${ended.user_id}/deactivate`, { token: till.token })

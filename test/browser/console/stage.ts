@@ -33,6 +33,7 @@ const slowWork = defineJob({
 
 export let tara: Person
 export let till: Person
+export let clara: Person
 export let vera: Person
 export let udo: Person
 let sealer: ReturnType<World['runtime']['createSealer']> | undefined
@@ -55,6 +56,7 @@ openStage({
     // Nobody but Tara could approve them yet; once there is Till, whoever is given roles waits for approval.
     vera = await person('Vera Viewer', ['viewer'], { by: tara })
     udo = await person('Udo Auditor', ['auditor'], { by: tara })
+    clara = await person('Clara Compliance', ['compliance_officer'], { by: tara })
     till = await person('Till Admin', ['tenant_admin'], { by: tara })
   },
   end: () => sealer?.stop(),

@@ -12,7 +12,7 @@ import { Principal } from '../../ui/principal.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At } from '../../ui/when.tsx'
 import { operationWords, sentence } from '../../ui/words.ts'
-import { objectPath, Place } from './event-table.tsx'
+import { OutcomeMark, objectPath, Place } from './event-table.tsx'
 
 type Event = Schemas['AuditEvent']
 interface Difference {
@@ -61,6 +61,7 @@ export default function EventPage() {
                     {event.operation}
                   </span>,
                 ],
+                event.outcome !== 'done' && ['Outcome', <OutcomeMark key="outcome" event={event} />],
                 ['Kind of object', event.object_type],
                 ['Object id', <CopyValue key="object" value={event.object_id} name="the object id" />],
                 ['Request', event.request_id && <CopyValue value={event.request_id} name="the request id" />],
@@ -71,7 +72,7 @@ export default function EventPage() {
           <Seal event={event} />
         </Stack>
         <Stack gap="md">
-          {Array.isArray(diff) && <Differences of={diff as Difference[]} />}
+          {Array.isArray(diff) && <Differences of={diff as Difference[]} isProposed={event.outcome === 'proposed'} />}
           <Section title={Array.isArray(diff) ? 'Also recorded' : 'What was recorded'}>
             {Object.keys(rest).length > 0 ? (
               <JsonBlock value={rest} name="Detail" />
@@ -107,11 +108,17 @@ function Seal({ event: { seal } }: { readonly event: Event }) {
   )
 }
 
-function Differences({ of }: { readonly of: readonly Difference[] }) {
+interface DifferencesProps {
+  readonly of: readonly Difference[]
+  readonly isProposed: boolean
+}
+
+function Differences({ of, isProposed }: DifferencesProps) {
   if (of.length === 0) return null
+  const title = isProposed ? 'What would change' : 'What differs'
   return (
-    <Section title="What differs">
-      <Table aria-label="What differs" verticalSpacing={6}>
+    <Section title={title}>
+      <Table aria-label={title} verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Member</Table.Th>

@@ -38,6 +38,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
               {operationWords(event.operation)}
             </PageLink>
+            <OutcomeMark event={event} />
           </Table.Td>
           <Table.Td>
             <Principal of={event.actor} />
@@ -58,6 +59,29 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
         </Table.Tr>
       )}
     />
+  )
+}
+
+/** A proposal changed nothing yet; what was executed names who approved it. What was made at once needs no mark. */
+export function OutcomeMark({ event }: { readonly event: Event }) {
+  if (event.outcome === 'done' || event.cr_id === null) return null
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      <PageLink to={`/change-requests/${event.cr_id}`} inherit>
+        {event.outcome === 'proposed' ? 'Proposed, not done' : 'Executed'}
+      </PageLink>
+      {event.approved_by.length > 0 && (
+        <>
+          , approved by{' '}
+          {event.approved_by.map((approver, index) => (
+            <span key={approver}>
+              {index > 0 && ', '}
+              <Principal of={approver} />
+            </span>
+          ))}
+        </>
+      )}
+    </Text>
   )
 }
 

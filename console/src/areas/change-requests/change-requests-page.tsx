@@ -1,9 +1,10 @@
 /** The four-eyes queue: what waits for the caller's decision, and everything that was ever proposed. */
-import { Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Box, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
 import { StateBadge } from '../../ui/badges.tsx'
+import { BreakGlassInbox } from '../../ui/break-glass-inbox.tsx'
 import { Filter, useFilter, useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListTable, usePages } from '../../ui/list.tsx'
@@ -37,6 +38,11 @@ export default function ChangeRequestsPage() {
       title="Change requests"
       about="Where the approval policy asks for it, a change waits here until others have approved exactly its content."
     >
+      {view === 'mine' && may('listBreakGlassInbox') && (
+        <Box mb="md">
+          <BreakGlassInbox hidesEmpty />
+        </Box>
+      )}
       <Group gap="xs" mb="sm">
         {hasInbox && (
           <SegmentedControl

@@ -5,6 +5,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
@@ -199,12 +200,13 @@ function CancelDialog({ activation, onClose }: CancelDialogProps) {
         cancel.forget()
         onClose()
       }}
-      onConfirm={() => activation && cancel.run(activation)}
+      onConfirm={() => activation && cancel.waiting === null && cancel.run(activation)}
       confirm="Cancel the activation"
       change={cancel}
       isDangerous
     >
       It has not happened yet and will not. What is in force now stays so; the record keeps both.
+      <ApprovalNote request={cancel.waiting} />
     </ConfirmDialog>
   )
 }

@@ -3,6 +3,7 @@ import { TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
+import { ApprovalNote } from '../../ui/approval-note.tsx'
 import { useChange } from '../../ui/change.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { faultsByField } from '../../ui/problem-words.ts'
@@ -39,7 +40,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
       title={`Settings of ${dataset.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => isComplete(settings) && save.run(undefined)}
+      onSubmit={() => isComplete(settings) && save.waiting === null && save.run(undefined)}
       onReload={reload}
       submit="Save the settings"
       change={save}
@@ -55,6 +56,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
         onChange={(event) => setSettings({ ...settings, title: event.currentTarget.value })}
       />
       <ListFields settings={settings} faults={faults} onChange={setSettings} />
+      <ApprovalNote request={save.waiting} />
     </FormDialog>
   )
 }

@@ -118,7 +118,10 @@ interface RetireDialogProps extends VersionActionsProps {
 
 const retiring = {
   deprecated: { title: 'Deprecate', about: 'It stays as it is, with a mark that something better exists.' },
-  withdrawn: { title: 'Withdraw', about: 'It stays readable, and can never be put in force again.' },
+  withdrawn: {
+    title: 'Withdraw',
+    about: 'It stays readable, and can never be put in force again. A version in force must be replaced first.',
+  },
 } as const
 
 function RetireDialog({ dataset, version, state, onClose }: RetireDialogProps) {

@@ -3,6 +3,7 @@ import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useMay, useMe } from '../../session/queries.ts'
 import { useToken } from '../../session/session.ts'
 import { RoleBadges } from '../../ui/badges.tsx'
+import { BreakGlassInbox } from '../../ui/break-glass-inbox.tsx'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
@@ -24,6 +25,7 @@ function Desk() {
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md" verticalSpacing="md">
         <Stack gap="md">
           {may('listChangeRequestInbox') && <Inbox />}
+          {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
           <RunningJobs />
           <Section title="This server">
             <ReadinessChecks />

@@ -93,13 +93,14 @@ function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
       title={`Settings of ${of.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => save.run(undefined)}
+      onSubmit={() => save.waiting === null && save.run(undefined)}
       onReload={reload}
       submit="Save the settings"
       change={save}
       size="lg"
     >
       <SettingsFields settings={settings} faults={faultsByField(save.problem)} onChange={setSettings} />
+      <ApprovalNote request={save.waiting} />
     </FormDialog>
   )
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '../../session/client.ts'
 import { useMay } from '../../session/queries.ts'
+import { ApprovalNote } from '../approval-note.tsx'
 import { useChange } from '../change.ts'
 import { type DefinitionView, type Kind, named, operation, pathFor, timelineQuery } from '../decision/kind.ts'
 import { ConfirmDialog } from '../dialog.tsx'
@@ -139,12 +140,13 @@ function CancelActivation({ kind, definition_key, span, onClose }: CancelActivat
       title={`Cancel the activation of version ${version}?`}
       isOpen
       onClose={onClose}
-      onConfirm={() => cancel.run(undefined)}
+      onConfirm={() => cancel.waiting === null && cancel.run(undefined)}
       confirm="Cancel the activation"
       change={cancel}
       isDangerous
     >
       It has not happened yet and will not. What is in force now stays so; the record keeps both.
+      <ApprovalNote request={cancel.waiting} />
     </ConfirmDialog>
   )
 }

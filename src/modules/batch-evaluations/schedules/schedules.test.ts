@@ -331,9 +331,7 @@ describe('four eyes', () => {
     const four = await ExampleTenant.create(w)
     const body = await scheduleBody(four)
     const schedule_id = await newSchedule(four)
-    await four.make('PUT /tenant/approval-policy', {
-      body: { rules: [{ action: 'batch-schedules', approvers: 1, role: 'compliance_officer' }] },
-    })
+    await four.govern([{ action: 'batch-schedules', approvers: 1, role: 'compliance_officer' }])
     const author = await four.token(undefined, four.author)
     const propose = async (at: string, proposed?: object) => {
       const { status, json } = await w.call(at, { token: author, ...(proposed && { body: proposed }) })

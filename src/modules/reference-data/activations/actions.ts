@@ -1,7 +1,9 @@
 /** Putting a version in force, taking it back, pinning: each is one statement under the list's lock, after the gates. */
+import type { Static } from 'typebox'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found, named } from '../../../kernel/problem.ts'
+import { type ApprovalRule, findRuleOf } from '../../../kernel/request/queries.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
 import { closeGates } from '../versions/actions.ts'
@@ -10,6 +12,7 @@ import type { Gate } from '../versions/rules.ts'
 import {
   type ActivationRow,
   findActivation,
+  findGoverning,
   findInForce,
   findPrevious,
   insertActivation,
@@ -17,7 +20,11 @@ import {
   listPending,
   lockActivations,
   updateRevoked,
+  wasInForce,
 } from './queries.ts'
+import type { RollbackOrder as RollbackSchema } from './schema.ts'
+
+type RollbackOrder = Static<typeof RollbackSchema>
 
 /** What is about to change, as the modules that stand on the registry are asked about it; the name of their review. */
 export const IN_FORCE = 'in-force'
@@ -172,6 +179,7 @@ export async function rollBack(
   if (to === undefined || to === null) {
     return fail('transition_not_allowed', 'Only one version was ever in force; name the version to go to.')
   }
+  await expectEarlierVersion(tx, found(await findDataset(tx, request.list_key, family)), to, current)
   const revoked: ActivationRow[] = []
   if (!request.keep_scheduled) {
     for (const { activation_id } of await listPending(tx, family, request.list_key)) {
@@ -181,6 +189,52 @@ export async function rollBack(
   }
   const activation = await activate(tx, { ...request, version: to }, 'rollback', family, kernel)
   return { activation, revoked }
+}
+
+/** Why a rollback is an emergency, or undefined where it is not. */
+export const findBreakGlassReason = (body: unknown): string | undefined =>
+  (body as Pick<RollbackOrder, 'break_glass'> | undefined)?.break_glass?.reason
+
+/**
+ * Where the policy has no rule for rollbacks: one that cancels scheduled activations needs the approval they had, or whoever
+ * may roll back could undo alone what others have approved.
+ */
+export async function findScheduledRule(
+  tx: Tx,
+  family: Family,
+  list_key: string,
+  body: unknown,
+): Promise<ApprovalRule | undefined> {
+  if ((body as Pick<RollbackOrder, 'keep_scheduled'>).keep_scheduled) return undefined
+  return (await listPending(tx, family, list_key)).length > 0 ? findRuleOf(tx, 'activation') : undefined
+}
+
+/** A rollback asks for less than an activation, so it only returns to what was in force with all that an activation asks for. */
+async function expectEarlierVersion(tx: Tx, dataset: DatasetRow, to: number, current: ActivationRow): Promise<void> {
+  expectOwnOf(tx, dataset)
+  await expectVersionFree(tx, dataset, to)
+  if (current.dataset_id === dataset.dataset_id && current.version === to) {
+    fail('transition_not_allowed', `Version ${to} of ${dataset.list_key} is in force already.`)
+  }
+  if (!(await wasInForce(tx, dataset, to))) {
+    fail(
+      'version_never_in_force',
+      `Version ${to} of ${dataset.list_key} was never in force: put it in force by an activation.`,
+    )
+  }
+}
+
+/** A version in force stays in force when it is withdrawn, so another one must replace it first. */
+export async function expectNotGoverning(tx: Tx, dataset: DatasetRow, version: number): Promise<void> {
+  await lockActivations(tx, dataset.family, dataset.list_key)
+  const governing = await findGoverning(tx, dataset, version)
+  if (!governing) return
+  fail(
+    'version_in_force',
+    governing.is_scheduled
+      ? `Version ${version} of ${dataset.list_key} is scheduled from ${governing.effective_from}: cancel that first.`
+      : `Version ${version} of ${dataset.list_key} is in force: put another version in force first.`,
+  )
 }
 
 /** Takes back what is scheduled. What stays in force instead passes the same gates as if it were put there. */

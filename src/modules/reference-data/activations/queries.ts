@@ -127,6 +127,40 @@ export const findPrevious = (tx: Tx, family: Family, list_key: string, version: 
     [tx.tenant_id, family, list_key, version],
   )
 
+/** Whether a version of the caller's own list was ever in force: the same question a trigger asks of every rollback. */
+export const wasInForce = async (
+  tx: Tx,
+  { family, list_key, dataset_id }: { family: Family; list_key: string; dataset_id: string },
+  version: number,
+): Promise<boolean> =>
+  (
+    await tx.find<{ was: boolean }>(`select app.was_in_force($1, $2, $3, 'base', $4, $5) as was`, [
+      tx.tenant_id,
+      family,
+      list_key,
+      dataset_id,
+      version,
+    ])
+  )?.was ?? false
+
+/** Whether a version is in force now or from a later instant on. */
+export const findGoverning = (
+  tx: Tx,
+  { family, list_key, dataset_id }: { family: Family; list_key: string; dataset_id: string },
+  version: number,
+) =>
+  tx.find<{ effective_from: string; is_scheduled: boolean }>(
+    `select a.effective_from, a.effective_from > clock_timestamp() as is_scheduled from app.activation a
+      where a.tenant_id = $1 and a.family = $2 and a.list_key = $3 and a.layer = 'base' and a.dataset_id = $4 and a.version = $5
+        and a.revoked_at is null and (a.effective_from > clock_timestamp() or a.activation_id = (
+          select b.activation_id from app.activation b
+           where b.tenant_id = $1 and b.family = $2 and b.list_key = $3 and b.layer = 'base'
+             and b.revoked_at is null and b.effective_from <= clock_timestamp()
+           order by b.effective_from desc, b.seq desc limit 1))
+      order by a.effective_from limit 1`,
+    [tx.tenant_id, family, list_key, dataset_id, version],
+  )
+
 export const updateRevoked = (tx: Tx, activation_id: string, reason: string) =>
   tx.find<ActivationRow>(
     `update app.activation set revoked_at = now(), revoked_by = $3, revoke_reason = $4

@@ -9,7 +9,7 @@ import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
 import { expectVersion } from '../versions/actions.ts'
-import { activate, cancel, pin, rollBack, unpin } from './actions.ts'
+import { activate, cancel, findBreakGlassReason, findScheduledRule, pin, rollBack, unpin } from './actions.ts'
 import { type ActivationRow, findInForce, listActivations } from './queries.ts'
 import { timelineOf } from './rules.ts'
 import {
@@ -91,6 +91,7 @@ export const activationRoutes: readonly Route[] = [
     params: VersionParams,
     body: SubmissionOrder,
     reply: [201, ChangeRequestView],
+    proposes: 'activation',
     location: ({ cr_id }) => `/change-requests/${cr_id}`,
     links: { getChangeRequest: { cr_id: 'cr_id' } },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
@@ -106,7 +107,10 @@ export const activationRoutes: readonly Route[] = [
     summary: 'Put an earlier version in force again, in one call, with a reason',
     description:
       'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
-      'break_glass makes it happen at once where the policy would ask for approval; the record says so.',
+      'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at ' +
+      'once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody ' +
+      'else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
+      'scheduled activations needs the approval of an `activation`.',
     roles: ['compliance_officer'],
     tx: 'write',
     params: ListKeyParams,
@@ -115,9 +119,18 @@ export const activationRoutes: readonly Route[] = [
     governed: {
       action: 'rollback',
       head: headOfList,
-      unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
+      breakGlass: findBreakGlassReason,
+      otherwise: (tx, { params, body }) =>
+        findScheduledRule(tx, 'list', (params as { list_key: string }).list_key, body),
     },
-    problems: ['not_found', 'conflict', 'nothing_in_force', 'gates_closed', 'transition_not_allowed'],
+    problems: [
+      'not_found',
+      'conflict',
+      'nothing_in_force',
+      'gates_closed',
+      'transition_not_allowed',
+      'version_never_in_force',
+    ],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const before = await findInForce(tx, 'list', params.list_key, 'base')
     const order = { list_key: params.list_key, ...body, cr_id: request.approves }
@@ -171,6 +184,7 @@ export const activationRoutes: readonly Route[] = [
     params: ActivationParams,
     query: RevokeQuery,
     reply: [200, Activation],
+    governed: { action: 'activation', head: headOfList },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, query, audit, kernel }) => {
     const { activation, revoked } = await cancel(tx, { ...params, ...query }, 'list', kernel)

@@ -3,8 +3,9 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
+import { findRuleOf } from '../../../kernel/request/queries.ts'
 import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
-import { tenantRoute } from '../../../kernel/route.ts'
+import { type GovernedChange, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { lockActivations } from '../activations/queries.ts'
 import { ListKeyParams } from '../schema.ts'
@@ -20,6 +21,7 @@ import {
   lockDataset,
   updateDataset,
 } from './queries.ts'
+import { changesLimits } from './rules.ts'
 import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
 
 const shown = (row: DatasetViewRow) => {
@@ -39,6 +41,11 @@ const shown = (row: DatasetViewRow) => {
 const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const dataset = params['list_key'] === undefined ? undefined : await findDataset(tx, params['list_key'])
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
+}
+
+const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+  const dataset = await findDataset(tx, (params as { list_key: string }).list_key)
+  return dataset === undefined || changesLimits(dataset, body)
 }
 
 export const datasetRoutes = [
@@ -104,12 +111,22 @@ export const datasetRoutes = [
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
     id: 'updateDataset',
     summary: 'Change title, owner, description, review cadence, staleness limit or guards',
+    description:
+      'Title, description and owner never wait for approval. The rest does as `datasets`, or, where the policy does not name that, as ' +
+      '`activation`.',
     roles: ['policy_editor'],
     tx: 'write',
     params: ListKeyParams,
     body: DatasetChange,
     reply: [200, Dataset],
     revisioned: true,
+    governed: {
+      action: 'datasets',
+      head: headOfDataset,
+      // Guards stand before every activation: who approves those approves what weakens them.
+      otherwise: (tx) => findRuleOf(tx, 'activation'),
+      applies: changesGoverned,
+    },
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body } = input

@@ -6,6 +6,7 @@ import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
 import { queryWords } from '../../../registry/search/words.ts'
 import { normaliseText } from '../../../registry/types/normalise.ts'
+import { expectNotGoverning } from '../activations/actions.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
@@ -164,15 +165,17 @@ export const versionRoutes = [
   tenantRoute('PATCH /reference-data/datasets/:list_key/versions/:version', {
     id: 'updateDatasetVersion',
     summary: 'Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again',
+    description: 'A version that is in force, or scheduled to be, is not withdrawn: 409 `version_in_force`.',
     roles: ['compliance_officer'],
     tx: 'write',
     params: VersionParams,
     body: VersionStateChange,
     reply: [200, VersionView],
-    problems: ['not_found', 'transition_not_allowed'],
+    problems: ['not_found', 'transition_not_allowed', 'version_in_force'],
   }).handle(async ({ tx, params, body, audit }) => {
     const { dataset, version } = await expectVersion(tx, params)
     expectOwn(dataset, tx)
+    if (body.state === 'withdrawn') await expectNotGoverning(tx, dataset, version.version)
     if (version.state === body.state || version.state === 'withdrawn') {
       fail('transition_not_allowed', `The version is ${version.state}.`)
     }

@@ -10,7 +10,9 @@ import {
   type ActivationRow,
   activate,
   cancel,
+  findBreakGlassReason,
   findInForce,
+  findScheduledRule,
   findVersion,
   listActivations,
   pin,
@@ -84,6 +86,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       params: s.VersionParams,
       body: wire.SubmissionOrder,
       reply: [201, ChangeRequestView],
+      proposes: 'activation',
       location: ({ cr_id }) => `/change-requests/${cr_id}`,
       links: { getChangeRequest: { cr_id: 'cr_id' } },
       problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
@@ -102,7 +105,10 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       summary: `Put an earlier version of the ${word} in force again, in one call, with a reason`,
       description:
         'Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. ' +
-        'break_glass makes it happen at once where the policy would ask for approval; the record says so.',
+        'The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at ' +
+        'once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody ' +
+        'else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels ' +
+        'scheduled activations needs the approval of an `activation`.',
       roles: ['compliance_officer'],
       tx: 'write',
       params: s.KeyParams,
@@ -111,7 +117,8 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       governed: {
         action: 'rollback',
         head,
-        unless: (body) => (body as { break_glass?: object } | undefined)?.break_glass !== undefined,
+        breakGlass: findBreakGlassReason,
+        otherwise: (tx, { params, body }) => findScheduledRule(tx, family, keyOf(kind, params), body),
       },
       problems: [
         'not_found',
@@ -119,6 +126,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
         'nothing_in_force',
         'gates_closed',
         'transition_not_allowed',
+        'version_never_in_force',
         'content_corrupt',
       ],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
@@ -176,6 +184,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       params: s.ActivationParams,
       query: wire.RevokeQuery,
       reply: [200, s.Activation],
+      governed: { action: 'activation', head },
       problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }

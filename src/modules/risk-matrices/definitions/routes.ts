@@ -3,9 +3,17 @@ import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
+import { findRuleOf } from '../../../kernel/request/queries.ts'
 import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
-import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import { findDataset, listDatasets, listsInForce, lockActivations, updateDataset } from '../../reference-data/index.ts'
+import { type GovernedChange, type Route, tenantRoute } from '../../../kernel/route.ts'
+import {
+  changesLimits,
+  findDataset,
+  listDatasets,
+  listsInForce,
+  lockActivations,
+  updateDataset,
+} from '../../reference-data/index.ts'
 import { examine, provedAgainst } from '../proofs/actions.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {
@@ -27,6 +35,12 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
     const dataset = params[param] === undefined ? undefined : await findDataset(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
+  }
+
+  /** What describes a definition may be corrected at once. */
+  const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
+    const dataset = await findDataset(tx, keyOf(kind, params), family)
+    return dataset === undefined || changesLimits(dataset, body)
   }
 
   return [
@@ -81,12 +95,21 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     tenantRoute(`PATCH ${at}`, {
       id: `update${noun}`,
       summary: 'Change title, owner, description, review cadence or what it is for',
+      description:
+        'Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does ' +
+        'not name that, as `activation`.',
       roles: ['policy_editor'],
       tx: 'write',
       params: s.KeyParams,
       body: s.Change,
       reply: [200, s.View],
       revisioned: true,
+      governed: {
+        action: 'datasets',
+        head,
+        otherwise: (tx) => findRuleOf(tx, 'activation'),
+        applies: changesGoverned,
+      },
       problems: ['not_found', 'transition_not_allowed'],
     }).handle(async (input) => {
       const { tx, params, body, audit, kernel } = input

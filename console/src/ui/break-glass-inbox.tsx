@@ -1,0 +1,93 @@
+/** Changes that others made in an emergency without approval, until somebody who could have approved them acknowledges them. */
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { isProblem, type Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '../session/client.ts'
+import { useChange } from './change.ts'
+import { Principal } from './principal.tsx'
+import { ProblemNote } from './problem-note.tsx'
+import { Section } from './section.tsx'
+import { When } from './when.tsx'
+import { operationWords } from './words.ts'
+
+type Review = Schemas['BreakGlassReview']
+
+interface BreakGlassInboxProps {
+  /** Left out of a page that is about something else as long as there is nothing to acknowledge. */
+  readonly hidesEmpty?: boolean
+}
+
+export function BreakGlassInbox({ hidesEmpty = false }: BreakGlassInboxProps) {
+  const { data, error } = useQuery({
+    queryKey: ['break-glass-reviews', 'inbox'],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/break-glass-reviews/inbox', { params: { query: { limit: 20 } }, signal }),
+    refetchInterval: 15_000,
+    throwOnError: false,
+  })
+  if (hidesEmpty && error === null && (data === undefined || data.items.length === 0)) return null
+  return (
+    <Section title="Emergency changes to acknowledge">
+      <ProblemNote problem={isProblem(error) ? error : null} />
+      {data === undefined && error === null && <Skeleton height={60} />}
+      {data?.items.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No emergency change waits for you.
+        </Text>
+      )}
+      <Stack gap="sm" component="ul" className="plain-list">
+        {data?.items.map((review) => (
+          <li key={review.review_id}>
+            <ReviewItem review={review} />
+          </li>
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+const findTarget = ({ params }: Review): string | undefined =>
+  Object.entries(params).find(([name]) => name.endsWith('_key'))?.[1]
+
+function ReviewItem({ review }: { readonly review: Review }) {
+  const acknowledge = useChange(
+    () =>
+      probity.POST('/api/break-glass-reviews/{review_id}/acknowledge', {
+        params: { path: { review_id: review.review_id } },
+        body: {},
+      }),
+    { touches: ['break-glass-reviews'], done: 'Acknowledged' },
+  )
+  const target = findTarget(review)
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <div>
+          <Text size="sm" fw={500}>
+            {operationWords(review.operation)}
+            {target !== undefined && (
+              <>
+                {' '}
+                of <span className="mono">{target}</span>
+              </>
+            )}
+          </Text>
+          <Text size="sm" c="dimmed" component="div">
+            Made without approval by <Principal of={review.created_by} />, <When at={review.created_at} />
+          </Text>
+          <Text size="sm">{review.reason}</Text>
+        </div>
+        <Button
+          size="xs"
+          variant="default"
+          loading={acknowledge.isRunning}
+          onClick={() => acknowledge.run(undefined)}
+          aria-label={`Acknowledge ${operationWords(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
+        >
+          Acknowledge
+        </Button>
+      </Group>
+      <ProblemNote problem={acknowledge.problem} />
+    </Stack>
+  )
+}

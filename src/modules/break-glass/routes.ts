@@ -1,0 +1,75 @@
+/** Changes made in an emergency: an inbox for everybody else who could have approved them, and their acknowledgement. */
+import { page } from '../../kernel/page.ts'
+import { fail, found } from '../../kernel/problem.ts'
+import { tenantRoute } from '../../kernel/route.ts'
+import { findReview, listReviews, lockReview, updateReviewAcknowledged } from './queries.ts'
+import {
+  Acknowledgement,
+  BreakGlassReview,
+  BreakGlassReviewPage,
+  ReviewInboxQuery,
+  ReviewParams,
+  ReviewQuery,
+} from './schema.ts'
+
+const approvers = ['compliance_officer', 'tenant_admin'] as const
+
+export const breakGlassRoutes = [
+  tenantRoute('GET /break-glass-reviews', {
+    id: 'listBreakGlassReviews',
+    summary: 'Changes made in an emergency without approval, newest first',
+    roles: [...approvers, 'auditor'],
+    tx: 'one',
+    query: ReviewQuery,
+    reply: [200, BreakGlassReviewPage],
+  }).handle(async (input) =>
+    page(input, 'listBreakGlassReviews', ['created_at', 'review_id'], (after, count) =>
+      listReviews(input.tx, { state: input.query.state ?? null, inbox_of: null }, after, count),
+    ),
+  ),
+
+  tenantRoute('GET /break-glass-reviews/inbox', {
+    id: 'listBreakGlassInbox',
+    summary: 'Emergency changes by others that I could have approved and nobody has acknowledged yet',
+    roles: approvers,
+    tx: 'one',
+    query: ReviewInboxQuery,
+    reply: [200, BreakGlassReviewPage],
+  }).handle(async (input) => {
+    const { principal, roles } = input.actor
+    return page(input, 'listBreakGlassInbox', ['created_at', 'review_id'], (after, count) =>
+      listReviews(input.tx, { state: null, inbox_of: { principal, roles } }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /break-glass-reviews/:review_id', {
+    id: 'getBreakGlassReview',
+    summary: 'One emergency change: what was done, by whom and why, and who acknowledged it',
+    roles: [...approvers, 'auditor'],
+    tx: 'one',
+    params: ReviewParams,
+    reply: [200, BreakGlassReview],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => found(await findReview(tx, params.review_id))),
+
+  tenantRoute('POST /break-glass-reviews/:review_id/acknowledge', {
+    id: 'acknowledgeBreakGlassReview',
+    summary: 'Confirm having seen an emergency change; it leaves every inbox',
+    description: 'By a person with the role that could have approved the change, never by who made it.',
+    roles: approvers,
+    tx: 'write',
+    params: ReviewParams,
+    body: Acknowledgement,
+    reply: [200, BreakGlassReview],
+    problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
+  }).handle(async ({ tx, params, body, actor }) => {
+    const review = found(await lockReview(tx, params.review_id))
+    if (review.state !== 'open')
+      fail('transition_not_allowed', `${review.acknowledged_by} has acknowledged it already.`)
+    if (!actor.principal.startsWith('user:') || actor.principal === review.created_by) fail('approval_own_request')
+    if (!(actor.roles as readonly string[]).includes(review.required_role)) {
+      fail('role_required', `Acknowledging this needs the role ${review.required_role}.`)
+    }
+    return found(await updateReviewAcknowledged(tx, review.review_id, body.note ?? null))
+  }),
+]
