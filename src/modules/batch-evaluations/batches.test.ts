@@ -71,7 +71,10 @@ describe('items come from', () => {
     expect(items[2]).toMatchObject({ subject_id: null, external_id: 'nobody-has-this', change: null })
     const body = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
     const single = (await w.call('POST /evaluations', { token, body })).json
-    expect(items[0]?.document_hash).toBe(single.document_hash)
+    // The same decision, each under a salt of its own.
+    expect(items[0]?.document_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(items[0]?.document_hash).not.toBe(single.document_hash)
+    expect(items[0]).not.toHaveProperty('document_salt')
     const { rating } = await get(`/subjects/${known.subject_id}/risk`)
     expect(rating).toMatchObject({ cause: 'batch', batch_id, band: 'high', matrix_key: policy.matrix_key })
     const explained = await get(`/batch-evaluations/${batch_id}/items/1/explanation`)

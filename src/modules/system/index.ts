@@ -5,6 +5,7 @@ import { insertCanaryAnswer, insertUpload, insertUploadChunk } from './queries.t
 import { systemRoutes } from './routes.ts'
 
 export { completeBytes, readUpload, useUpload, writeBytes } from './actions.ts'
+export type { UploadRow } from './queries.ts'
 
 export const system: Module = {
   name: 'system',
