@@ -34,7 +34,7 @@ export async function measureBatches(
   say: (text: string) => void,
 ): Promise<Comparison[]> {
   const order = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
-  const runtime = benchRuntime(order)
+  const runtime = await benchRuntime(order)
   const server = await runtime.createServer()
   const { token } = await runtime.kernel.issuer.mint({
     tenant_id,

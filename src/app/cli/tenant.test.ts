@@ -19,10 +19,7 @@ afterAll(async () => {
 
 const create = (slug: string, id?: string) => {
   const { seedContext: seeding, steward } = w
-  return makeTenant(
-    { seeding, keyring: seeding.keyring, guarded: { app: seeding.app, steward } },
-    { slug, name: 'Bank', id },
-  )
+  return makeTenant({ seeding, guarded: { app: seeding.app, steward } }, { slug, name: 'Bank', id })
 }
 
 const tables = ['approval_policy', 'retention_policy', 'job_schedule', 'api_key', 'audit_event']
