@@ -226,6 +226,7 @@ describe('a master key that is replaced', () => {
       await sealCompletely({ ...w, runtime: after.runtime }, later)
       const verified = await verify(after.runtime.kernel.audit)
       expect(verified).toMatchObject({ intact: true, faults: [], unsealed: 0 })
+      expect(verified.checkpoints).toBeGreaterThan(0)
       const acts = await superuser.query(
         `select operation from app.audit_event where tenant_id = $1 and actor = 'operator:cli' order by event_id`,
         [t.tenant_id],
