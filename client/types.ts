@@ -5255,7 +5255,7 @@ export interface components {
             created_at: string;
             created_by: string;
             content_hash: string;
-            /** @description Adapter and its version, the file’s own sha256 and name, options, dropped or hashed members, overridden guards. */
+            /** @description Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), options, dropped or hashed members, overridden guards. */
             provenance: Record<string, never>;
             activations: {
                 activation_id: string;
@@ -5591,7 +5591,10 @@ export interface components {
             source: {
                 file_name: string | null;
                 size_bytes: number;
+                /** @description Null where members were dropped or hashed: they could be guessed from it. */
                 sha256: string | null;
+                /** @description In its place: the same for the same file, and of no use to anybody without the key. */
+                fingerprint?: string;
             };
             progress: {
                 done: number;
@@ -6070,6 +6073,7 @@ export interface components {
             source: {
                 file_name: string | null;
                 size_bytes: number;
+                /** @description Of the upload; null once that is removed. */
                 sha256: string | null;
             };
             progress: {
@@ -7173,7 +7177,6 @@ export interface components {
             explanation: components["schemas"]["EvaluationExplanation"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
-            document_hash: string;
         };
         /** EvaluationItem */
         EvaluationItem: {
@@ -7431,7 +7434,7 @@ export interface components {
             /** Format: uuid */
             receipt_id: string;
             receipt_hash: string;
-            /** @description The decision document; its canonical JSON text has document_hash. */
+            /** @description The decision document; its canonical JSON text has document_hash. Of the format probity-decision/2 it holds a random salt, without which its hash cannot be compared with guessed inputs; documents of probity-decision/1 have none. */
             document: Record<string, never>;
             document_hash: string;
             key_id: string;
@@ -7578,6 +7581,7 @@ export interface components {
                 /** Format: uuid */
                 upload_id: string | null;
                 file_name: string | null;
+                /** @description Of the upload; null once that is removed. */
                 sha256: string | null;
                 filter: {
                     /** @enum {string} */

@@ -193,6 +193,19 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_integrity_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.purpose, new.key_no, new.created_at) is distinct from (old.tenant_id, old.purpose, old.key_no, old.created_at)
+     or (old.state = 'distrusted' and new.state <> 'distrusted') then
+    raise exception 'an integrity key is encrypted again or distrusted, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_risk()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -755,6 +768,7 @@ create table app.batch_item (
   change text,
   failure_code text,
   findings jsonb not null,
+  document_salt text,
   constraint batch_item_pkey PRIMARY KEY (tenant_id, batch_id, seq),
   constraint batch_item_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
   constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
@@ -1302,6 +1316,29 @@ create policy wall on app.impact_run as restrictive for all using ((tenant_id = 
 CREATE TRIGGER impact_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.impact_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER impact_run_keep BEFORE UPDATE ON app.impact_run FOR EACH ROW EXECUTE FUNCTION app.keep_impact_run();
 grant insert, select, update on app.impact_run to app;
+
+-- integrity_key: shared
+create table app.integrity_key (
+  tenant_id uuid not null,
+  purpose text not null,
+  key_no bigint not null,
+  wrapped text not null,
+  wrapped_by text not null,
+  state text default 'trusted'::text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint integrity_key_pkey PRIMARY KEY (tenant_id, purpose, key_no),
+  constraint integrity_key_no_ck CHECK ((key_no >= 1)),
+  constraint integrity_key_state_ck CHECK ((state = ANY (ARRAY['trusted'::text, 'distrusted'::text])))
+);
+create policy open on app.integrity_key as permissive for all using (true) with check (true);
+create policy wall_delete on app.integrity_key as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.integrity_key as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.integrity_key as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.integrity_key as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER integrity_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.integrity_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER integrity_key_keep BEFORE UPDATE ON app.integrity_key FOR EACH ROW EXECUTE FUNCTION app.keep_integrity_key();
+grant insert, select on app.integrity_key to app;
+grant insert, select, update on app.integrity_key to steward;
 
 -- job: queue
 create table app.job (
