@@ -57,7 +57,9 @@ function keptHashes(): string[] {
   let table = ''
   return schema.split('\n').flatMap((line) => {
     table = /^create table app\.(\w+)/i.exec(line)?.[1] ?? table
-    const column = /^ {2}(\w*(?:hash|sha256|fingerprint|mac|digest|checksum|signature)\w*) (?:text|bytea)/.exec(line)?.[1]
+    const column = /^ {2}(\w*(?:hash|sha256|fingerprint|mac|digest|checksum|signature)\w*) (?:text|bytea)/.exec(
+      line,
+    )?.[1]
     return column === undefined ? [] : [`${table}.${column}`]
   })
 }
