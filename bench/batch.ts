@@ -34,7 +34,7 @@ export async function measureBatches(
   say: (text: string) => void,
 ): Promise<Comparison[]> {
   const order = { app: databases.walled('app'), worker: databases.walled('worker'), master_key_hex: MASTER_KEY_HEX }
-  const runtime = benchRuntime(order)
+  const runtime = await benchRuntime(order)
   const server = await runtime.createServer()
   const { token } = await runtime.kernel.issuer.mint({
     tenant_id,
@@ -153,7 +153,7 @@ async function plainCopy(
   const { rows } = await plain.query<{ line: string }>(
     `select concat_ws(chr(9), tenant_id, batch_id, seq, coalesce(line::text, '\\N'), coalesce(subject_id::text, '\\N'), external_id, state,
        inputs, coalesce(band, '\\N'), coalesce(score_bps::text, '\\N'), coalesce(hit::text, '\\N'), reason_codes, coalesce(document_hash, '\\N'),
-       coalesce(previous_band, '\\N'), coalesce(change, '\\N'), coalesce(failure_code, '\\N'), findings) as line
+       coalesce(previous_band, '\\N'), coalesce(change, '\\N'), coalesce(failure_code, '\\N'), findings, coalesce(document_salt, '\\N')) as line
        from app.batch_item where batch_id = $1 order by seq`,
     [batch_id],
   )

@@ -11,7 +11,7 @@ export interface RuntimeOrder {
   readonly master_key_hex: string
 }
 
-export const benchRuntime = (order: RuntimeOrder, extra_jobs: readonly JobKind[] = []): Runtime =>
+export const benchRuntime = (order: RuntimeOrder, extra_jobs: readonly JobKind[] = []): Promise<Runtime> =>
   createRuntime({
     connections: { app: order.app, worker: order.worker },
     keyring: createKeyring(Buffer.from(order.master_key_hex, 'hex')),

@@ -47,7 +47,7 @@ const long = defineJob({
 })
 
 const order = readOrder<JobsOrder>()
-const { kernel, createRunner } = benchRuntime(order, [small, long])
+const { kernel, createRunner } = await benchRuntime(order, [small, long])
 
 async function enqueue(kind: string, count: number): Promise<void> {
   for (const [index, tenant_id] of order.tenant_ids.entries()) {

@@ -16,7 +16,7 @@ export interface KernelFacts {
 }
 
 const order = readOrder<KernelOrder>()
-const runtime = benchRuntime(order)
+const runtime = await benchRuntime(order)
 const server = await runtime.createServer()
 const port = await server.listen(0, '127.0.0.1')
 const { issuer } = runtime.kernel

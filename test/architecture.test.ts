@@ -122,6 +122,11 @@ describe('homes', () => {
     expect(sources.filter(({ file, text }) => !mayHoldSql(file) && sql.test(text)).map(({ file }) => file)).toEqual([])
   })
 
+  test('only the first integrity keys are derived from the master key', () => {
+    const deriving = sources.filter(({ text }) => /\.derive(Each)?\(/.test(text)).map(({ file }) => file)
+    expect(deriving).toEqual(['src/kernel/integrity/keys.ts'])
+  })
+
   test('rules.ts touches nothing with input or output', () => {
     const rules = sources.filter(({ file }) => file.endsWith('/rules.ts'))
     expect(rules.length).toBeGreaterThan(0)

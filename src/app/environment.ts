@@ -158,7 +158,8 @@ function readKey(file: string): Buffer {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw nameFile(file, error as Error)
     throw new Error(
       `The master key file ${file} is missing. Restore it from a backup. If it is lost, everything sealed with it is lost ` +
-        `too: make a new one (openssl rand -hex 32 > ${file}; chmod 600 ${file}), then run "npx probity keys rotate".`,
+        `too: make a new one (openssl rand -hex 32 > ${file}; chmod 600 ${file}), then run "npx probity keys renew" and ` +
+        '"npx probity keys rotate".',
     )
   }
 }

@@ -102,6 +102,18 @@ describe('refused, with what to do:', () => {
     expect(said).toMatch(/^The signing key of the built-in issuer was sealed with another master key\. Restore/)
   })
 
+  test('a missing integrity key, and one whose master key is not there', async () => {
+    const rename = (to: string, from: string) =>
+      `begin; select set_config('app.actor', 'operator:test', true), set_config('app.restoring', 'on', true);
+       update app.integrity_key set purpose = '${to}' where purpose = '${from}'; commit`
+    const said = await whenBroken(rename('other', 'cursor'), rename('cursor', 'other'))
+    expect(said).toBe('There is no integrity key for cursor yet. Run "npx probity seed".')
+    const lost = await judge({ keyring: createKeyring(Buffer.alloc(32, 8)) }, ['integrity keys'])
+    expect(lost).toMatch(
+      /^The integrity key for audit-checkpoint was encrypted with the master key [0-9a-f]{8}, which is not there\. Add/,
+    )
+  })
+
   test('active demo tenants in production', async () => {
     expect(await judge({ production: true })).toBe(
       'Demo tenants are active with NODE_ENV=production: demo, demo-two. ' +

@@ -9,6 +9,7 @@ import { isConnectionFailure, ReadOnlyServer } from '../kernel/database/failures
 import { latestVersion, type Migration } from '../kernel/database/migrations.ts'
 import { Database } from '../kernel/database/tx.ts'
 import { type AskRows, findRoleFault, findWallFaults } from '../kernel/database/walls.ts'
+import { IntegrityKeyUnavailable, loadIntegrityKeys, systemPurposes } from '../kernel/integrity/keys.ts'
 import type { Keyring } from '../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../kernel/uuid.ts'
 import type { Connections } from './environment.ts'
@@ -36,7 +37,6 @@ export type Verdict =
   | { readonly ok: true; readonly detail: string }
   | { readonly ok: false; readonly detail: string; readonly remedy: string }
 
-/** `signing key` is the one that needs the keyring. */
 export const guardNames = [
   'database',
   'role app',
@@ -46,8 +46,12 @@ export const guardNames = [
   'walls',
   'seed',
   'signing key',
+  'integrity keys',
   'demo tenants',
 ] as const
+
+/** Those that need the keyring. */
+export const keyGuardNames = ['signing key', 'integrity keys'] as const satisfies readonly GuardName[]
 
 export interface GuardCheck {
   readonly name: GuardName
@@ -115,6 +119,7 @@ export const guardChecks: readonly GuardCheck[] = [
         : wrong('the database is not seeded', 'Run "npx probity seed".'),
   },
   { name: 'signing key', run: checkSigningKey },
+  { name: 'integrity keys', run: checkIntegrityKeys },
   {
     name: 'demo tenants',
     run: async ({ steward, production }) => {
@@ -167,9 +172,22 @@ async function checkSigningKey({ app, keyring }: Guarded): Promise<Verdict> {
   }
   return fine(
     keyring.needsRewrap(active.sealed_private)
-      ? 'opens with a previous master key; "npx probity keys rotate" makes one under the current key'
+      ? 'opens with a previous master key; "npx probity keys rewrap" encrypts it under the current one'
       : 'opens with the master key',
   )
+}
+
+async function checkIntegrityKeys({ app, keyring }: Guarded): Promise<Verdict> {
+  if (!keyring) return wrong('the master key cannot be read', 'Restore the master key file.')
+  try {
+    const keys = await loadIntegrityKeys(app, keyring)
+    const count = systemPurposes.reduce((sum, purpose) => sum + keys.all(purpose).length, 0)
+    return fine(`${count} open with the master key`)
+  } catch (error) {
+    if (!(error instanceof IntegrityKeyUnavailable)) throw error
+    const [what, ...remedy] = error.message.split('. ')
+    return wrong(`${what}`, remedy.join('. '))
+  }
 }
 
 const asking =

@@ -63,6 +63,25 @@ export const insertSigningKey = (
     [key.kid, key.alg, JSON.stringify(key.public_jwk), key.sealed_private],
   )
 
+export interface SealedSigningKey {
+  readonly kid: string
+  readonly sealed_private: string
+  readonly state: 'active' | 'retired'
+}
+
+/** All of them, also those that verify nothing any more. */
+export const listSealedSigningKeys = (tx: Tx) =>
+  tx.query<SealedSigningKey>(
+    'select kid, sealed_private, state from app.signing_key where tenant_id = app.system_tenant() order by kid',
+  )
+
+/** Compare and set: 0 where somebody else has sealed it again meanwhile. */
+export const updateSigningKeySeal = (tx: Tx, before: SealedSigningKey, sealed_private: string) =>
+  tx.run(
+    'update app.signing_key set sealed_private = $3 where tenant_id = app.system_tenant() and kid = $1 and sealed_private = $2',
+    [before.kid, before.sealed_private, sealed_private],
+  )
+
 /** Everything readiness wants to know of the schema, in one question. */
 export const findSchemaState = (tx: Tx) =>
   tx.find<{ current: string; signing_keys: number }>(

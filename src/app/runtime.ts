@@ -15,6 +15,7 @@ import type { DatabaseConnection } from '../kernel/database/servers.ts'
 import { Database } from '../kernel/database/tx.ts'
 import { createCors } from '../kernel/http/envelope.ts'
 import { createServer, type Fallback, type HttpServer } from '../kernel/http/server.ts'
+import { type IntegrityKeys, loadIntegrityKeys } from '../kernel/integrity/keys.ts'
 import type { JobKind } from '../kernel/job/kind.ts'
 import { JobQueue } from '../kernel/job/queue.ts'
 import { JobRunner } from '../kernel/job/runner.ts'
@@ -38,6 +39,8 @@ import { createReadinessChecks } from './readiness.ts'
 export interface RuntimeOptions {
   readonly connections: { readonly app: DatabaseConnection; readonly worker: DatabaseConnection }
   readonly keyring: Keyring
+  /** Read from the database unless given. */
+  readonly integrity?: IntegrityKeys
   readonly build: BuildFacts
   readonly log: Log
   readonly issuers: readonly ConfiguredIssuer[]
@@ -78,7 +81,7 @@ const USAGE_EVERY_MS = 5000
 /** A heartbeat must not wait for a claim: two are used, since the gate gives one tenant, here the system's, half of them. */
 const QUEUE_CONNECTIONS = 4
 
-export function createRuntime(options: RuntimeOptions): Runtime {
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   collectSeldom()
   const modules = options.modules ?? allModules
   const { log, keyring } = options
@@ -93,6 +96,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
     })
   const database = connect(options.connections.app, options.pool_size)
+  const integrity = options.integrity ?? (await loadOrClose(database, keyring))
   let queue: Database | undefined
   let sealer: AuditSealer | undefined
   let processes: ProcessRegistry | undefined
@@ -129,9 +133,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const kernel: Kernel = {
     build: options.build,
     transactions: database,
-    cursors: createCursorCodec(keyring.derive('cursor')),
-    keyring,
-    audit: createAuditKeys(keyring),
+    cursors: createCursorCodec(integrity.current('cursor')),
+    integrity,
+    audit: createAuditKeys(integrity),
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     limits: new Limits(),
     standings: new Standings((tenant_id, epoch) =>
@@ -212,6 +216,15 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       await usage.flush(database).catch(() => {})
       await Promise.all([database.end(), queue?.end()])
     },
+  }
+}
+
+async function loadOrClose(database: Database, keyring: Keyring): Promise<IntegrityKeys> {
+  try {
+    return await loadIntegrityKeys(database, keyring)
+  } catch (error) {
+    await database.end()
+    throw error
   }
 }
 

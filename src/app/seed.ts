@@ -1,13 +1,15 @@
 /** The idempotent initial population: signing key, canary tenant and, for trying out, two demo tenants with one user per role. */
 import fs from 'node:fs'
 import path from 'node:path'
-import { createAuditKeys } from '../kernel/audit/chain.ts'
+import type { AuditKeys } from '../kernel/audit/chain.ts'
 import { recordEvent } from '../kernel/audit/record.ts'
 import { BUILT_IN_ISSUER, sealContext } from '../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../kernel/auth/queries.ts'
 import { type Role, roles } from '../kernel/auth/roles.ts'
 import { generateSigningKey } from '../kernel/auth/token-minter.ts'
 import type { Scope, Tx } from '../kernel/database/tx.ts'
+import { createTenantKeys } from '../kernel/integrity/keys.ts'
+import { insertIntegrityKeys } from '../kernel/integrity/queries.ts'
 import { insertRecurring } from '../kernel/job/recurring.ts'
 import type { Transactions } from '../kernel/kernel.ts'
 import type { Module } from '../kernel/route.ts'
@@ -23,6 +25,7 @@ import {
   insertRetentionPolicy,
   type RetentionClassRow,
 } from '../modules/tenant/index.ts'
+import { loadAuditKeys, prepareIntegrityKeys } from './integrity.ts'
 import {
   countActiveSigningKeys,
   hasRows,
@@ -34,7 +37,7 @@ import {
 
 export interface SeedContext {
   /** As app, inside one tenant. */
-  readonly app: Pick<Transactions, 'write'>
+  readonly app: Pick<Transactions, 'one' | 'write'>
   /** As steward: tenants and shared rows. */
   readonly steward: Pick<Transactions, 'write'>
   readonly keyring: Keyring
@@ -111,6 +114,7 @@ export async function seed(
     await seedRegistry(tx, readRegistrySeeds(folder), onStep)
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
   })
+  await prepareIntegrityKeys(context)
   await plantCanary(context, onStep)
   if (!options.demo) return
   for (const tenant of demoTenants) {
@@ -183,25 +187,28 @@ export async function createTenant(
   context: SeedContext,
   tenant: NewTenant,
   actor: string,
-  more: (tx: Tx) => Promise<unknown> = async () => {},
+  more: (tx: Tx, keys: AuditKeys) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const inserted = await context.steward.write({ tenant_id: SYSTEM_TENANT, actor }, (tx) =>
     insertTenant(tx, { state: 'active', ...tenant }),
   )
   const defaults = readDefaults(context.project_root)
+  const audit = await loadAuditKeys(context)
+  const integrity = await createTenantKeys(context.keyring, tenant.tenant_id)
   // Repeated on purpose: a crash between the two transactions is mended by the next run.
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
     if (isNew) {
-      recordEvent(tx, createAuditKeys(context.keyring), {
+      recordEvent(tx, audit, {
         operation: 'createTenant',
         object_type: 'tenant',
         object_id: tenant.tenant_id,
         request_id: null,
         detail: { slug: tenant.slug, four_eyes: tenant.four_eyes },
       })
-      await more(tx)
+      await more(tx, audit)
     }
+    await insertIntegrityKeys(tx, integrity)
     await insertRetentionPolicy(tx, defaults.retention_classes)
     await insertRecurring(
       tx,
@@ -222,8 +229,10 @@ async function plantCanary(context: SeedContext, onStep: (text: string) => void)
       state: 'suspended',
     }),
   )
+  const integrity = await createTenantKeys(context.keyring, CANARY_TENANT)
   await context.app.write({ tenant_id: CANARY_TENANT, actor: 'seed:canary' }, async (tx) => {
     await lockSeeding(tx)
+    await insertIntegrityKeys(tx, integrity)
     // A module that came with an upgrade has no canary yet, although the others do.
     for (const module of context.modules) {
       if (module.canary_table === undefined || (await hasRows(tx, module.canary_table))) continue

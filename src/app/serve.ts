@@ -56,7 +56,7 @@ export const metricsQuestion = (config: Config): PortQuestion => ({
 
 export async function serve(options: ServeOptions, life: Lifetime): Promise<Serving> {
   const { config, log } = options
-  const runtime = openRuntime(options)
+  const runtime = await openRuntime(options)
   life.onEnd(null, POOL_CLOSE_MS, () => runtime.close())
 
   const metrics = await orPortSentence(options.metrics, (port, host) => serveMetrics(runtime.metrics, port, host))
@@ -92,7 +92,7 @@ export async function serve(options: ServeOptions, life: Lifetime): Promise<Serv
   return { kernel: runtime.kernel, port, metrics_port: portOf(metrics) }
 }
 
-function openRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Runtime {
+function openRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Promise<Runtime> {
   return createRuntime({
     connections,
     keyring,

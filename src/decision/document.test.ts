@@ -1,15 +1,24 @@
-/** The document of a decision: the same bytes for the same decision, other bytes for any other. */
+/** The document of a decision: the same bytes for the same decision and salt, other bytes for any other. */
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../kernel/canonical-json.ts'
-import { type DecisionFacts, decisionDocument, documentHash } from './document.ts'
+import {
+  comparableContent,
+  type DecisionFacts,
+  decisionDocument,
+  documentHash,
+  findFormatFault,
+  saltOf,
+} from './document.ts'
 import { bound, lists, matrix } from './engine-1/test-matrix.ts'
 import { CURRENT_ENGINE, engineOf, engines } from './engines.ts'
+import { createSalt, isSalt } from './salt.ts'
 
 const inputs = { country: 'NA', turnover: '20000', trades: ['gold', 'arms', 'x'], since: '2024-02-29', pep: true }
 const decision = bound(matrix).decide(inputs)
 if (!decision.ok) throw new Error('the example is decided')
 const { outcome, explanation, used } = decision
 
+const salt = createSalt()
 const facts: DecisionFacts = {
   family: 'matrix',
   key: 'customer-risk',
@@ -25,7 +34,7 @@ const facts: DecisionFacts = {
 }
 
 test('canonical text, its hash, and nothing but what belongs in it', () => {
-  const { text, hash, content } = decisionDocument(facts)
+  const { text, hash, content } = decisionDocument(facts, salt)
   expect(text).toBe(canonicalJson(JSON.parse(text)))
   expect(JSON.parse(text)).toEqual(content)
   expect(hash).toBe(documentHash(text))
@@ -42,8 +51,8 @@ test('canonical text, its hash, and nothing but what belongs in it', () => {
 
 test('the order in which things are given has no part in it', () => {
   const reversed = { ...facts, lists: [...facts.lists].reverse(), used: [...facts.used].reverse() }
-  expect(decisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never).text).toBe(
-    decisionDocument(facts).text,
+  expect(decisionDocument(Object.fromEntries(Object.entries(reversed).reverse()) as never, salt).text).toBe(
+    decisionDocument(facts, salt).text,
   )
 })
 
@@ -57,7 +66,38 @@ test.each<[string, Partial<DecisionFacts>]>([
   ['an entry', { used: used.map((entry, n) => (n === 0 ? { ...entry, hash: 'f'.repeat(64) } : entry)) }],
   ['a reason', { explanation: { ...explanation, summary: [] } }],
 ])('another %s is another document', (_, change) => {
-  expect(decisionDocument({ ...facts, ...change }).hash).not.toBe(decisionDocument(facts).hash)
+  expect(decisionDocument({ ...facts, ...change }, salt).hash).not.toBe(decisionDocument(facts, salt).hash)
+})
+
+test('another salt gives another hash, and the content stays comparable', () => {
+  const [one, two] = [decisionDocument(facts, createSalt()), decisionDocument(facts, createSalt())]
+  expect(one.hash).not.toBe(two.hash)
+  expect(comparableContent(one.content)).toEqual(comparableContent(two.content))
+  expect(decisionDocument(facts, saltOf(one.content)).text).toBe(one.text)
+  expect(one.content).toMatchObject({ format: 'probity-decision/2', evidence: [], plugins: [] })
+})
+
+test('without a salt it is written in format 1, and compares with format 2', () => {
+  const { content, text } = decisionDocument(facts, null)
+  expect(JSON.parse(text)).toMatchObject({ format: 'probity-decision/1' })
+  expect(Object.keys(JSON.parse(text))).not.toEqual(expect.arrayContaining(['salt']))
+  expect(saltOf(content)).toBeNull()
+  expect(comparableContent(content)).toEqual(comparableContent(decisionDocument(facts, salt).content))
+})
+
+test('salts have at least 128 bits and do not repeat across refills of the pool', () => {
+  const salts = Array.from({ length: 2000 }, createSalt)
+  expect(new Set(salts).size).toBe(salts.length)
+  expect(salts.every((each) => isSalt(each) && Buffer.from(each, 'base64url').length >= 16)).toBe(true)
+})
+
+test.each([
+  [{ format: 'probity-decision/1' }, null],
+  [{ format: 'probity-decision/2', salt }, null],
+  [{ format: 'probity-decision/2', salt: 'short' }, 'The document has no salt.'],
+  [{ format: 'probity-decision/3' }, 'This release does not know documents of the format "probity-decision/3".'],
+])('reports formats that cannot be replayed: %j', (document, fault) => {
+  expect(findFormatFault(document)).toBe(fault)
 })
 
 test('every engine is there by its number', () => {

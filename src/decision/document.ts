@@ -1,12 +1,15 @@
 /**
  * The one document a decision leaves: everything it rests on and everything it says, as canonical text. It holds no ids, no
- * times of writing and no durations, so the same decision gives the same bytes wherever and whenever it is made again.
+ * times of writing and no durations, so the same decision with the same salt gives the same bytes wherever and whenever it is
+ * made again. Format 2 has a salt, so that its hash does not tell what was decided on; format 1 had none and is only replayed.
  */
 import { hash } from 'node:crypto'
 import { CanonicalText, canonicalJson } from '../kernel/canonical-json.ts'
 import type { Explanation, Family, Inputs, Outcome, UsedEntry } from './model.ts'
+import { isSalt } from './salt.ts'
 
-export const DOCUMENT_FORMAT = 'probity-decision/1'
+const UNSALTED_FORMAT = 'probity-decision/1'
+export const DOCUMENT_FORMAT = 'probity-decision/2'
 
 /** A list as it was pinned: whose version, and what stood on top of it. */
 export interface PinnedList {
@@ -33,9 +36,21 @@ export interface DecisionFacts {
   readonly explanation: Explanation
 }
 
-export interface DecisionContent extends DecisionFacts {
-  readonly format: typeof DOCUMENT_FORMAT
+interface UnsaltedContent extends DecisionFacts {
+  readonly format: typeof UNSALTED_FORMAT
 }
+
+interface SaltedContent extends DecisionFacts {
+  readonly format: typeof DOCUMENT_FORMAT
+  /** Random, kept with the decision and gone with it. */
+  readonly salt: string
+  /** Answers of providers the decision rests on; none yet. */
+  readonly evidence: readonly unknown[]
+  /** Results of plugins the decision rests on; none yet. */
+  readonly plugins: readonly unknown[]
+}
+
+export type DecisionContent = UnsaltedContent | SaltedContent
 
 export interface DecisionDocument {
   readonly content: DecisionContent
@@ -45,11 +60,11 @@ export interface DecisionDocument {
   readonly hash: string
 }
 
-export function decisionDocument(facts: DecisionFacts): DecisionDocument {
+/** `salt`: a new one for a new decision, the pinned one for a replay; null writes format 1 and is for replays of that only. */
+export function decisionDocument(facts: DecisionFacts, salt: string | null): DecisionDocument {
   const { family, key, version, content_hash, engine, inputs, valid_at, outcome, explanation } = facts
   const lists = shownLists(facts.lists)
-  const content: DecisionContent = {
-    format: DOCUMENT_FORMAT,
+  const decided: DecisionFacts = {
     family,
     key,
     version,
@@ -67,8 +82,30 @@ export function decisionDocument(facts: DecisionFacts): DecisionDocument {
     outcome,
     explanation,
   }
+  const content: DecisionContent =
+    salt === null
+      ? { format: UNSALTED_FORMAT, ...decided }
+      : { format: DOCUMENT_FORMAT, salt, evidence: [], plugins: [], ...decided }
   const text = canonicalJson({ ...content, lists: lists.text })
   return { content, text, hash: documentHash(text) }
+}
+
+/** Why this release cannot have written the document, or null where it can. */
+export function findFormatFault(document: object): string | null {
+  const { format, salt } = document as { readonly format?: unknown; readonly salt?: unknown }
+  if (format === UNSALTED_FORMAT) return null
+  if (format !== DOCUMENT_FORMAT) return `This release does not know documents of the format ${JSON.stringify(format)}.`
+  return isSalt(salt) ? null : 'The document has no salt.'
+}
+
+/** What a replay writes the document with. */
+export const saltOf = (content: DecisionContent): string | null =>
+  content.format === DOCUMENT_FORMAT ? content.salt : null
+
+/** What two decisions can have in common: the document without its format and its salt, which differ for the same decision. */
+export function comparableContent(content: DecisionContent): object {
+  const { format: _format, salt: _salt, ...decided } = content as Partial<SaltedContent>
+  return { ...decided, evidence: decided.evidence ?? [], plugins: decided.plugins ?? [] }
 }
 
 interface ShownLists {

@@ -6,12 +6,12 @@ import type { BuiltInIssuer } from './auth/built-in-issuer.ts'
 import type { Standings } from './auth/standing.ts'
 import type { CursorCodec } from './cursor.ts'
 import type { Scope, Tx } from './database/tx.ts'
+import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Readiness } from './readiness.ts'
 import type { Actor, Module, RequestFacts, Route } from './route.ts'
-import type { Keyring } from './seal.ts'
 
 export interface BuildFacts {
   readonly version: string
@@ -39,7 +39,7 @@ export interface Kernel {
   readonly build: BuildFacts
   readonly transactions: Transactions
   readonly cursors: CursorCodec
-  readonly keyring: Keyring
+  readonly integrity: IntegrityKeys
   readonly audit: AuditKeys
   readonly jobs: JobQueue
   readonly limits: Limits

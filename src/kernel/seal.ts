@@ -1,5 +1,5 @@
 /**
- * Secrets at rest: a keyring over the operator's master keys derives purpose keys and seals values by envelope encryption.
+ * Secrets at rest: a keyring over the operator's master keys seals values by envelope encryption, and derives the first integrity keys.
  * A sealed text opens only in the context it was sealed for; plaintext and keys never appear in an error.
  */
 import {
@@ -22,9 +22,14 @@ const CIPHER = 'aes-256-gcm'
 export interface Keyring {
   /** Names the current master key without revealing it. */
   readonly key_id: string
-  /** 32 bytes for one purpose, from the current master key: whatever they sign or encrypt ends with its rotation. */
+  /** Names all master keys, the current one first. */
+  readonly key_ids: readonly string[]
+  /**
+   * 32 bytes for one purpose, from the current master key. Only the first integrity keys are made this way
+   * (integrity/keys.ts): whatever else was derived would end with the master key.
+   */
   derive(purpose: string): Buffer
-  /** The same from every master key, the current one first: for what must still be checked after a rotation. */
+  /** The same from every master key, the current one first. */
   deriveEach(purpose: string): readonly Buffer[]
   /** `v1.<key id>.<wrapped data key>.<iv>.<ciphertext and tag>`; `context` says what the value belongs to. */
   seal(plaintext: Buffer | string, context: string): string
@@ -60,6 +65,7 @@ export function createKeyring(masterKeys: Buffer | readonly Buffer[]): Keyring {
 
   return Object.freeze({
     key_id: currentId,
+    key_ids: [...wrappingKeys.keys()],
     derive: (purpose: string) => expand(root, `derive/${purpose}`),
     deriveEach: (purpose: string) => roots.map((key) => expand(key, `derive/${purpose}`)),
     seal(plaintext: Buffer | string, context: string) {

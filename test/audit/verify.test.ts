@@ -231,9 +231,8 @@ describe('after a rotation of the master key', () => {
       await after.runtime.database.write(scope, async (tx) => recordEvent(tx, after.runtime.kernel.audit, facts))
       await sealCompletely({ ...w, runtime: after.runtime }, tenant)
       expect(await verifyBy(after.runtime)).toMatchObject({ intact: true, events: before.events + 1 })
-      // Who knows the old key only takes neither the new event nor the new end for ours.
-      const faults = (await verifyBy(w.runtime)).faults.map(({ fault }) => fault)
-      expect(faults).toEqual(['event_not_authentic', 'head_altered'])
+      // The keys of the record are rows: a process that still starts with the old master key takes all of it for ours.
+      expect(await verifyBy(w.runtime)).toMatchObject({ intact: true, events: before.events + 1 })
     } finally {
       await after.close()
     }

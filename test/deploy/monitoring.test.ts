@@ -1,6 +1,7 @@
 /** Alerts, dashboard and the documents about them name metrics that exist. */
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { createRuntime } from '../../src/app/runtime.ts'
+import { deriveIntegrityKeys } from '../../src/kernel/integrity/keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { alarmReasons } from '../../src/kernel/metrics.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
@@ -8,10 +9,13 @@ import { TEST_MASTER_KEY } from '../support/database.ts'
 import { queryCheck } from '../support/metric-queries.ts'
 import { type Manifest, parseYaml, paths, read } from './shipped.ts'
 
-describe('metrics', () => {
-  const runtime = createRuntime({
+describe('metrics', async () => {
+  const keyring = createKeyring(TEST_MASTER_KEY)
+  const runtime = await createRuntime({
     connections: { app: inject('connections').app, worker: inject('connections').worker },
-    keyring: createKeyring(TEST_MASTER_KEY),
+    keyring,
+    // The template is cloned by others: nobody may be connected to it.
+    integrity: deriveIntegrityKeys(keyring),
     build: { version: '0', commit: null, node: process.version, schema_version: '0000' },
     log: silentLog(),
     issuers: [],

@@ -18,6 +18,7 @@ import { AuditSealer } from '../../src/kernel/audit/sealer.ts'
 import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { connectionFor, type DatabaseConnection } from '../../src/kernel/database/servers.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
+import { deriveIntegrityKeys } from '../../src/kernel/integrity/keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
@@ -30,7 +31,7 @@ const tools = findServerTools()
 if (!tools) console.warn(`${TESTS} test(s) skipped: no PostgreSQL server with pg_dump and pg_restore is installed`)
 
 const keyring = createKeyring(TEST_MASTER_KEY)
-const keys = createAuditKeys(keyring)
+const keys = createAuditKeys(deriveIntegrityKeys(keyring))
 const tenant_id = uuidv7()
 const scope = { tenant_id, actor: 'operator:test' }
 

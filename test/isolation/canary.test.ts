@@ -65,6 +65,7 @@ const excludedColumns: Readonly<Record<string, string>> = {
   'impact_run.family': 'impact_run_family_ck',
   'impact_run.manifest_hash': 'impact_run_manifest_ck',
   'impact_run.result': 'impact_run_finished_ck',
+  'integrity_key.state': 'integrity_key_state_ck',
   'job.state': 'job_state_ck',
   'rating.cause': 'rating_cause_ck',
   'rating.family': 'rating_family_ck',

@@ -17,6 +17,7 @@ import { AuditSealer } from '../../src/kernel/audit/sealer.ts'
 import type { Verification } from '../../src/kernel/audit/verify.ts'
 import { Database, type Tx } from '../../src/kernel/database/tx.ts'
 import { wireTypes } from '../../src/kernel/database/wire-types.ts'
+import { deriveIntegrityKeys } from '../../src/kernel/integrity/keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
@@ -177,7 +178,7 @@ async function tamperingRun(superuser: pg.Client, keys: AuditKeys, target: Targe
 }
 
 async function run(ground: Ground, superuser: pg.Client) {
-  const keys = createAuditKeys(createKeyring(STAND_MASTER_KEY))
+  const keys = createAuditKeys(deriveIntegrityKeys(createKeyring(STAND_MASTER_KEY)))
   const connect = (role: 'app' | 'worker') =>
     new Database({
       connection: ground.connection(role),

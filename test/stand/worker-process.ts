@@ -12,8 +12,8 @@ export interface WorkerOrder {
   readonly slots: number
 }
 
-process.once('message', (order: WorkerOrder) => {
-  const runtime = createRuntime({
+process.once('message', async (order: WorkerOrder) => {
+  const runtime = await createRuntime({
     connections: order.connections,
     keyring: createKeyring(STAND_MASTER_KEY),
     build: buildFacts(readProject()),

@@ -120,7 +120,7 @@ export async function corruption(connection: pg.ClientConfig, tenant: ExampleTen
       () => ({ status: 500, code: 'internal' }),
     )
   const mint = () =>
-    createBuiltInIssuer(w.runtime.database, w.kernel.keyring)
+    createBuiltInIssuer(w.runtime.database, w.seedContext.keyring)
       .mint({ tenant_id, principal: `user:${uuidv7()}`, roles: ['viewer'], lifetime_s: 60 })
       .then(
         () => 'minted',

@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 
 export async function secondProcess(w: World, change: Partial<RuntimeOptions> = {}) {
   const schema_version = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
-  const runtime = createRuntime({
+  const runtime = await createRuntime({
     connections: { app: w.clone.app, worker: w.clone.worker },
     keyring: createKeyring(TEST_MASTER_KEY),
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version },

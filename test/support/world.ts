@@ -79,7 +79,7 @@ export async function world(options: WorldOptions = {}) {
   const clone = await cloneDatabase()
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
   const keyring = createKeyring(TEST_MASTER_KEY)
-  const runtime: Runtime = createRuntime({
+  const runtime: Runtime = await createRuntime({
     connections: { app: clone.app, worker: clone.worker },
     keyring,
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version: latestVersion(migrations) },

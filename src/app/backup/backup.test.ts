@@ -56,7 +56,7 @@ describe('a restored backup', () => {
   })
 
   test('can be served at once, by the keys and tokens there were', async () => {
-    const runtime = createRuntime({
+    const runtime = await createRuntime({
       connections: target,
       keyring,
       build: w.kernel.build,

@@ -25,7 +25,8 @@ export interface BackupOptions {
   readonly record?: RecordBackup
 }
 
-export type RecordBackup = (tenant_ids: readonly string[], sha256: string) => Promise<void>
+/** `any_key`: the master key of what was restored may be lost. */
+export type RecordBackup = (tenant_ids: readonly string[], sha256: string, any_key?: boolean) => Promise<void>
 
 export interface BackupTotals extends Totals {
   readonly tenants: number

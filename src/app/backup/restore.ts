@@ -163,7 +163,7 @@ async function fillAll(
     const last = await reader.next()
     if (!('trailer' in last)) throw outOfOrder(options.file)
     const { sections, rows, sha256 } = last.trailer
-    await options.record?.(tenants, sha256)
+    await options.record?.(tenants, sha256, options.any_key ?? false)
     await sessions.steward.inside({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
       release(tx, tables, options.file),
     )

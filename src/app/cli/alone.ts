@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog, type Log } from '../../kernel/log.ts'
 import { type Environment, loadKeyring, NotRunning, openEnvironment } from '../environment.ts'
-import { awaitDatabase, expectSound, guardNames, withGuarded } from '../guard.ts'
+import { awaitDatabase, expectSound, type GuardName, guardNames, keyGuardNames, withGuarded } from '../guard.ts'
+import { prepareIntegrityKeys } from '../integrity.ts'
 import { Lifetime } from '../lifetime.ts'
 import { expectFreePort } from '../ports.ts'
 import { migrationsOf } from '../project.ts'
@@ -55,11 +56,15 @@ async function serveAlone(name: 'api' | 'worker', { config: read, project, by_np
     const keyring = await withGuarded(facts, async (guarded) => {
       const onWait = (reason: string) => log.warn({ reason }, 'waiting for the database')
       await awaitDatabase(guarded, { limit_ms: deadline - performance.now(), onWait, signal: life.signal })
-      const [last, others] = [['signing key'] as const, guardNames.filter((check) => check !== 'signing key')]
-      await expectSound(guarded, others)
+      const needsKeys = (check: GuardName): boolean => (keyGuardNames as readonly GuardName[]).includes(check)
+      await expectSound(
+        guarded,
+        guardNames.filter((check) => !needsKeys(check)),
+      )
       // After the others: where nothing was migrated or seeded yet, a missing key is not the news.
       const loaded = loadKeyring(config, environment.home)
-      await expectSound({ ...guarded, keyring: loaded }, last)
+      await prepareIntegrityKeys({ ...guarded, keyring: loaded })
+      await expectSound({ ...guarded, keyring: loaded }, keyGuardNames)
       return loaded
     })
     life.proceed()

@@ -6,6 +6,7 @@ import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
 import { expectSound, type Guarded, withGuarded } from '../guard.ts'
+import { loadAuditKeys, prepareIntegrityKeys, renewIntegrityKeys } from '../integrity.ts'
 import { migrationsOf } from '../project.ts'
 import { noteActForAll } from './acts.ts'
 import type { Command, Invocation } from './command.ts'
@@ -76,15 +77,20 @@ export function withSoundWalls<T>(
     return withGuarded(facts, async (guarded) => {
       await expectSound(guarded, ['database', 'role app', 'role steward', 'schema', 'walls'])
       const keyring = loadKeyring(config, home)
-      return body({ connections, keyring, record: recorder(guarded, keyring, operation) })
+      return body({ connections, keyring, record: recorder({ ...guarded, keyring }, operation) })
     })
   })
 }
 
 /** A copy of everything concerns every tenant. How many others there are is not theirs to know. */
 const recorder =
-  ({ steward }: Guarded, keyring: Keyring, operation: string): RecordBackup =>
-  (tenant_ids, sha256) =>
-    steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>
-      noteActForAll(tx, { keyring }, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
+  (guarded: Guarded & { readonly keyring: Keyring }, operation: string): RecordBackup =>
+  async (tenant_ids, sha256, any_key) => {
+    // The integrity keys of a backup whose master key is lost stay closed; what is recorded from now on needs others.
+    if (any_key) await renewIntegrityKeys(guarded, { which: 'lost' })
+    await prepareIntegrityKeys(guarded)
+    const keys = await loadAuditKeys(guarded)
+    await guarded.steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>
+      noteActForAll(tx, keys, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
     )
+  }

@@ -4,6 +4,7 @@ import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keysList, keysRotate } from './keys.ts'
+import { keysRenew, keysRetire, keysRewrap } from './keys-master.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
 import {
@@ -34,6 +35,7 @@ export const groups: readonly (readonly [title: string, commands: readonly Comma
     'Tenants and access',
     [tenantCreate, tenantList, tenantSuspend, tenantResume, userAdd, userReactivate, token, keysList, keysRotate],
   ],
+  ['Master and integrity keys', [keysRewrap, keysRetire, keysRenew]],
   [
     'Shared lists',
     [

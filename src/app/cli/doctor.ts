@@ -1,15 +1,18 @@
 /** `doctor`: looks at everything that could keep Probity from running, and says of each what to do. Mends nothing. */
 import type pg from 'pg'
 import { type DatabaseConnection, openClient } from '../../kernel/database/servers.ts'
+import type { Keyring } from '../../kernel/seal.ts'
 import { SYSTEM_TENANT } from '../../kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
 import { type Guarded, guardChecks, reasonOf, runGuardCheck, withGuarded } from '../guard.ts'
+import { listMasterKeyUses } from '../integrity.ts'
 import { migrationsOf } from '../project.ts'
 import { findServerFacts } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import { checkChains, checkServers } from './database-checks.ts'
+import { describeUse } from './keys-master.ts'
 import {
   bad,
   checkBinaries,
@@ -136,6 +139,7 @@ async function examineDatabase(
       show(verdict.ok ? good(check.name, verdict.detail) : bad(check.name, verdict.detail, verdict.remedy))
       if (!verdict.ok) fault = check.name
     }
+    if (fault === null && keyring && keyring.key_ids.length > 1) show(await checkMasterKeyUses(guarded, keyring))
     if (fault === 'database') return
     show(await checkClock(guarded))
     if (fault === null) show(await checkChains(guarded))
@@ -144,6 +148,20 @@ async function examineDatabase(
   for (const finding of await checkServers(config, connections)) show(finding)
   await examineConnection(config, connections.app, show)
   show(await checkMigrator(connections.migrator))
+}
+
+/** Only where a master key is being replaced: whether the earlier ones may go. */
+async function checkMasterKeyUses({ steward }: Guarded, keyring: Keyring): Promise<Finding> {
+  const uses = new Map((await listMasterKeyUses({ steward })).map((use) => [use.key_id, use]))
+  const [, ...earlier] = keyring.key_ids
+  const needed = earlier.flatMap((key_id) => uses.get(key_id) ?? [])
+  if (needed.length === 0)
+    return good('earlier master keys', `${earlier.join(', ')}: nothing needs them, their files may go`)
+  const said = needed.map((use) => `${use.key_id} is needed by ${describeUse(use)}`)
+  return good(
+    'earlier master keys',
+    `${said.join('; ')}; "npx probity keys rewrap" encrypts them under ${keyring.key_id}`,
+  )
 }
 
 const orNull = <T>(body: () => T): T | null => {

@@ -1,4 +1,5 @@
 /** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private halves are never shown. */
+import type { AuditKeys } from '../../kernel/audit/chain.ts'
 import { BUILT_IN_ISSUER } from '../../kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '../../kernel/auth/queries.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
@@ -7,7 +8,7 @@ import { listTenants } from '../queries.ts'
 import { rotateSigningKey } from '../seed.ts'
 import { noteActForAll } from './acts.ts'
 import type { Command } from './command.ts'
-import { OPERATOR, type Operator, withOperator } from './operator.ts'
+import { OPERATOR, withOperator } from './operator.ts'
 import { table } from './table.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
@@ -40,18 +41,19 @@ The new key is sealed with the first file of PROBITY_MASTER_KEY_FILE. Running pr
 and tokens signed before stay valid until they expire. The audit record of every tenant says that it was done.`,
   run: (invocation) =>
     withOperator(invocation, { name: 'keys' }, async (operator) => {
-      const record = (tx: Tx, retires: readonly string[]) => recordRotation(tx, operator, retires)
+      const keys = await operator.audit()
+      const record = (tx: Tx, retires: readonly string[]) => recordRotation(tx, keys, retires)
       invocation.terminal.out(await rotateSigningKey(operator.seeding, record))
       return 0
     }),
 }
 
 /** The key speaks to all tenants, so each of them is told. */
-async function recordRotation(tx: Tx, operator: Operator, retires: readonly string[]): Promise<void> {
+async function recordRotation(tx: Tx, keys: AuditKeys, retires: readonly string[]): Promise<void> {
   const tenants = await listTenants(tx)
   noteActForAll(
     tx,
-    operator,
+    keys,
     tenants.map(({ tenant_id }) => tenant_id),
     {
       operation: 'rotateSigningKey',

@@ -1,7 +1,9 @@
 /** A short visit to the database for one command: connections as app and steward and the keyring, closed when it is done. */
+import type { AuditKeys } from '../../kernel/audit/chain.ts'
 import type { Keyring } from '../../kernel/seal.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { expectSound, type Guarded, withGuarded } from '../guard.ts'
+import { loadAuditKeys } from '../integrity.ts'
 import { Lifetime } from '../lifetime.ts'
 import { modules } from '../modules.ts'
 import { migrationsOf } from '../project.ts'
@@ -12,6 +14,8 @@ export interface Operator {
   readonly guarded: Guarded
   readonly keyring: Keyring
   readonly seeding: SeedContext
+  /** Read when something is recorded: not every command needs them, and some mend what keeps them from being read. */
+  audit(): Promise<AuditKeys>
 }
 
 export const OPERATOR = 'operator:cli'
@@ -52,7 +56,8 @@ export async function withOperator<T>(
       const keyring = loadKeyring(config, home)
       const guarded = { ...bare, keyring }
       if (options.signs) await expectSound(guarded, ['signing key'])
-      return body({ guarded, keyring, seeding: { ...guarded, modules, project_root: invocation.project.root } })
+      const seeding = { ...guarded, modules, project_root: invocation.project.root }
+      return body({ guarded, keyring, seeding, audit: () => loadAuditKeys(guarded) })
     })
   })
 }

@@ -22,7 +22,7 @@ export const seed: Command = {
         const keyring = await ensureKeyring(config, home, { isSealed: () => hasSigningKey(guarded), onStep })
         const context = { ...guarded, keyring, modules, project_root: project.root }
         await plant(context, { demo: config.demo }, onStep)
-        await expectSound({ ...guarded, keyring }, ['seed', 'signing key'])
+        await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys'])
       })
       terminal.out('Seeded.')
       return 0

@@ -117,7 +117,7 @@ async function prepare(options: {
     const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
     const context = { ...guarded, keyring, modules, project_root: project.root }
     await seed(context, { demo: config.demo }, (step) => say(`Seeding: ${step}`))
-    await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'demo tenants'])
+    await expectSound({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys', 'demo tenants'])
     return keyring
   })
 }

@@ -21,10 +21,7 @@ afterAll(async () => {
 
 const create = (slug: string, id?: string) => {
   const { seedContext: seeding, steward } = w
-  return makeTenant(
-    { seeding, keyring: seeding.keyring, guarded: { app: seeding.app, steward } },
-    { slug, name: 'Bank', id },
-  )
+  return makeTenant({ seeding, guarded: { app: seeding.app, steward } }, { slug, name: 'Bank', id })
 }
 
 const tables = ['approval_policy', 'retention_policy', 'job_schedule', 'api_key', 'audit_event']
@@ -52,7 +49,7 @@ async function refusing(table: string, body: () => Promise<void>): Promise<void>
 }
 
 const operator = () => ({
-  keyring: w.seedContext.keyring,
+  audit: async () => w.kernel.audit,
   guarded: { app: w.runtime.database, steward: w.steward },
 })
 

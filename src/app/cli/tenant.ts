@@ -1,4 +1,6 @@
 /** `tenant create|list|suspend|resume`: the operator's view of tenants. It never reads a tenant's own data. */
+
+import type { AuditKeys } from '../../kernel/audit/chain.ts'
 import { mintApiKey } from '../../kernel/auth/api-key.ts'
 import { isTenantId } from '../../kernel/auth/token-verifier.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
@@ -91,7 +93,7 @@ interface WantedTenant {
   readonly id?: string | undefined
 }
 
-type Maker = Pick<Operator, 'keyring' | 'seeding'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
+type Maker = Pick<Operator, 'seeding'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
 
 /** Nobody gets in before the tenant has all that is its own, which it is given at once: it is let in last. */
 export async function makeTenant(operator: Maker, wanted: WantedTenant) {
@@ -101,8 +103,8 @@ export async function makeTenant(operator: Maker, wanted: WantedTenant) {
   const minted = mintApiKey(tenant_id, key_id)
   let is_made = false
   const tenant: NewTenant = { tenant_id, slug, name, demo: false, four_eyes: true, state: 'suspended' }
-  await createTenant(operator.seeding, tenant, OPERATOR, async (tx) => {
-    await insertFirstKey(tx, operator, key_id, minted.secret_hash)
+  await createTenant(operator.seeding, tenant, OPERATOR, async (tx, keys) => {
+    await insertFirstKey(tx, keys, key_id, minted.secret_hash)
     is_made = true
   })
   if (!is_made) throw new Error(`A tenant "${slug}" exists already (${tenant_id}): somebody else made it just now.`)
@@ -112,11 +114,11 @@ export async function makeTenant(operator: Maker, wanted: WantedTenant) {
   return { tenant_id, slug, key_id, api_key: minted.text }
 }
 
-async function insertFirstKey(tx: Tx, operator: Maker, key_id: string, secret_hash: string): Promise<void> {
+async function insertFirstKey(tx: Tx, keys: AuditKeys, key_id: string, secret_hash: string): Promise<void> {
   const roles = ['tenant_admin']
   const name = 'First key, made with the tenant'
   await insertApiKey(tx, { key_id, name, roles, secret_hash, expires_in_days: null })
-  noteAct(tx, operator, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail: { roles } })
+  noteAct(tx, keys, { operation: 'createApiKey', object_type: 'api-keys', object_id: key_id, detail: { roles } })
 }
 
 function readTenant({ args }: Invocation): WantedTenant {
@@ -166,10 +168,11 @@ const stateCommand = (verb: 'suspend' | 'resume', state: TenantListing['state'],
         invocation.terminal.out(`${slug} is already ${state}.`)
         return 0
       }
+      const keys = await operator.audit()
       await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, async (tx) => {
         // Somebody else may have done it just now, and recorded it.
         if ((await updateTenantState(tx, tenant_id, state)) === 0) return
-        noteAct(tx, operator, {
+        noteAct(tx, keys, {
           operation: `${verb}Tenant`,
           object_type: 'tenant',
           object_id: tenant_id,

@@ -131,13 +131,14 @@ async function ensureUser(
   const user_id = uuidv7()
   const email = `${held.join('.')}@${tenant.slug}.${tenant.demo ? 'example' : 'invalid'}`
   const name = `${tenant.demo ? 'Demo' : 'Operator'}: ${held.join(', ')}`
+  const keys = await operator.audit()
   const user = await operator.guarded.app.write({ tenant_id: tenant.tenant_id, actor: OPERATOR }, async (tx) => {
     const subject = `user:${user_id}`
     const fixed = { issuer: BUILT_IN_ISSUER, team: null, locale: 'en', origin: 'built_in', state: 'active' } as const
     const made = await insertUser(tx, { user_id, subject, email, name, roles: held, ...fixed }, 'keep')
     if (!made) return findUserByEmail(tx, email)
     const detail = { name, roles: held }
-    noteAct(tx, operator, { operation: 'createUser', object_type: 'users', object_id: user_id, detail })
+    noteAct(tx, keys, { operation: 'createUser', object_type: 'users', object_id: user_id, detail })
     return made
   })
   if (!user) throw new Error(`${email} of ${tenant.slug} was removed just now; run the command again.`)

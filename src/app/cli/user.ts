@@ -15,7 +15,7 @@ const EMAIL = /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u
 const EMAIL_MAX = 254
 const NAME_MAX = 200
 
-type Acting = Pick<Operator, 'keyring'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
+type Acting = Pick<Operator, 'audit'> & { readonly guarded: Pick<Operator['guarded'], 'app' | 'steward'> }
 
 interface NewPerson {
   readonly tenant: string
@@ -93,6 +93,7 @@ export async function addPerson(
 ): Promise<string> {
   const { tenant_id } = await needTenant(operator, slug)
   const user_id = uuidv7()
+  const keys = await operator.audit()
   await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
     if (await findUserByEmail(tx, email)) throw new Error(`${slug} has a person with the address ${email} already.`)
     await insertUser(tx, {
@@ -107,7 +108,7 @@ export async function addPerson(
       origin: 'built_in',
       state: 'invited',
     })
-    noteAct(tx, operator, {
+    noteAct(tx, keys, {
       operation: 'createUser',
       object_type: 'users',
       object_id: user_id,
@@ -120,13 +121,14 @@ export async function addPerson(
 /** What there is to say about it. */
 export async function reactivatePerson(operator: Acting, slug: string, who: string): Promise<string> {
   const { tenant_id } = await needTenant(operator, slug)
+  const keys = await operator.audit()
   return operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
     const user = isUuid(who) ? await findUser(tx, who) : await findUserByEmail(tx, who.toLowerCase())
     if (!user) throw new Error(`${slug} has no user "${who.slice(0, 100)}".`)
     if (user.state !== 'inactive') return `${user.name} has access already.`
     await updateUserState(tx, user.user_id, 'active')
     const detail = { roles: user.roles }
-    noteAct(tx, operator, { operation: 'reactivateUser', object_type: 'users', object_id: user.user_id, detail })
+    noteAct(tx, keys, { operation: 'reactivateUser', object_type: 'users', object_id: user.user_id, detail })
     return `${user.name} has access again, with the roles ${user.roles.join(', ') || 'none'}.`
   })
 }

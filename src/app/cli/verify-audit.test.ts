@@ -4,11 +4,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuditEvent, createAuditKeys, eventHash, GENESIS, linkHash } from '../../kernel/audit/chain.ts'
+import { deriveIntegrityKeys } from '../../kernel/integrity/keys.ts'
 import { createKeyring } from '../../kernel/seal.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { main } from '../main.ts'
 
-const keys = createAuditKeys(createKeyring(Buffer.alloc(32, 3)))
+const keys = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 3))))
 const { public_key, key_id } = keys
 const tenant_id = '00000000-0000-7000-8000-0000000000a1'
 const dayOf = (seq: number) => `2026-01-${String(seq).padStart(2, '0')}T00:00:00.000000Z`

@@ -59,6 +59,7 @@ function read(file: string): Certificate {
 }
 
 interface Shown {
+  readonly format?: string
   readonly family?: string
   readonly key?: string
   readonly version?: number
@@ -69,7 +70,7 @@ interface Shown {
 
 /** The signature has been checked: what is shown is what was signed. */
 function decisionLines(certificate: Certificate): string[] {
-  const { family, key, version, outcome = {}, explanation = {}, lists = [] } = certificate.document as Shown
+  const { format, family, key, version, outcome = {}, explanation = {}, lists = [] } = certificate.document as Shown
   const said =
     outcome.band === undefined ? (outcome.hit ? 'hit' : 'no hit') : `${outcome.band}, ${outcome.score_bps} basis points`
   return [
@@ -79,5 +80,6 @@ function decisionLines(certificate: Certificate): string[] {
     ...(explanation.summary ?? []).map((sentence) => `- ${sentence}`),
     `Lists: ${lists.map((list) => `${list.list_key} version ${list.version}`).join(', ')}`,
     `Document hash ${certificate.document_hash}`,
+    `Document format ${format}`,
   ]
 }

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { deriveIntegrityKeys } from '../integrity/keys.ts'
 import { createKeyring } from '../seal.ts'
 import { uuidv7 } from '../uuid.ts'
 import {
@@ -19,7 +20,7 @@ import { verifyExport } from './export-file.ts'
 import type { EventRow, LinkRow } from './queries.ts'
 import { ChainWalk } from './verify.ts'
 
-const keys = createAuditKeys(createKeyring(Buffer.alloc(32, 3)))
+const keys = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 3))))
 const tenant_id = '00000000-0000-7000-8000-0000000000a1'
 const at = '2026-01-01T00:00:00.000000Z'
 
@@ -218,7 +219,7 @@ describe('checkpoints', () => {
     expect(checkpointFits({ ...checkpoint, seq: 4 }, keys.public_key)).toBe(false)
     expect(checkpointFits({ ...checkpoint, hash: GENESIS }, keys.public_key)).toBe(false)
     expect(checkpointFits({ ...checkpoint, tenant_id: uuidv7() }, keys.public_key)).toBe(false)
-    const other = createAuditKeys(createKeyring(Buffer.alloc(32, 4)))
+    const other = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 4))))
     expect(checkpointFits(checkpoint, other.public_key)).toBe(false)
     expect(checkpointFits(checkpoint, 'not a key')).toBe(false)
   })
@@ -233,8 +234,8 @@ describe('checkpoints', () => {
 
 describe('after a rotation of the master key', () => {
   const [old_key, new_key] = [Buffer.alloc(32, 3), Buffer.alloc(32, 5)]
-  const rotated = createAuditKeys(createKeyring([new_key, old_key]))
-  const forgetful = createAuditKeys(createKeyring(new_key))
+  const rotated = createAuditKeys(deriveIntegrityKeys(createKeyring([new_key, old_key])))
+  const forgetful = createAuditKeys(deriveIntegrityKeys(createKeyring(new_key)))
   const end = { seq: 7, hash: GENESIS }
 
   test('the newest key signs, and what an older one made is still recognised', () => {
@@ -297,12 +298,12 @@ describe('an exported file', () => {
   test('verifies, with the key the examiner holds too', async () => {
     expect(await check(lines())).toMatchObject({ intact: true, events: 20, tenant_id })
     expect((await check(lines(), keys.public_key)).intact).toBe(true)
-    const other = createAuditKeys(createKeyring(Buffer.alloc(32, 4)))
+    const other = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 4))))
     expect((await check(lines(), other.public_key)).intact).toBe(false)
   })
 
   test('made after a rotation, it verifies with the new key and with the one the examiner kept', async () => {
-    const rotated = createAuditKeys(createKeyring([Buffer.alloc(32, 5), Buffer.alloc(32, 3)]))
+    const rotated = createAuditKeys(deriveIntegrityKeys(createKeyring([Buffer.alloc(32, 5), Buffer.alloc(32, 3)])))
     const early = { seq: 4, hash: (stored.links[3] as LinkRow).hash }
     const passed = [{ line: 'checkpoint', ...keys.signCheckpoint(tenant_id, early, at) }]
     const file = lines(rotated, passed)

@@ -3,7 +3,7 @@
  * are authenticated, how a checkpoint is signed. Pure, and the same online and offline.
  */
 import { createPrivateKey, createPublicKey, hash, sign, timingSafeEqual, verify } from 'node:crypto'
-import type { Keyring } from '../seal.ts'
+import type { IntegrityKeys } from '../integrity/keys.ts'
 
 export interface AuditEvent {
   readonly tenant_id: string
@@ -79,7 +79,7 @@ export interface EarlierKey extends PublicKey {
   readonly succession: string
 }
 
-/** Signs and authenticates with the newest master key; recognises what any key of the keyring has made. */
+/** Signs and authenticates with the newest integrity keys; recognises what any of them has made. */
 export interface AuditKeys extends PublicKey {
   readonly earlier_keys: readonly EarlierKey[]
   eventMac(event: AuditEvent): string
@@ -95,9 +95,9 @@ export interface AuditKeys extends PublicKey {
   fingerprint(text: string): string
 }
 
-export function createAuditKeys(keyring: Pick<Keyring, 'deriveEach'>): AuditKeys {
-  const codes = keyring.deriveEach('audit-event').map(hmacSha256)
-  const [signer, ...earlier] = keyring.deriveEach('audit-checkpoint').map(signingKey) as [SigningKey, ...SigningKey[]]
+export function createAuditKeys(keys: Pick<IntegrityKeys, 'all'>): AuditKeys {
+  const codes = keys.all('audit-event').map(hmacSha256)
+  const [signer, ...earlier] = keys.all('audit-checkpoint').map(signingKey) as [SigningKey, ...SigningKey[]]
   const [mac] = codes as [Code, ...Code[]]
   const macFits = (text: string, given: string): boolean => codes.some((code) => isSame(code(text), given))
   const headText = (tenant_id: string, { seq, hash }: ChainEnd) => JSON.stringify(['head', tenant_id, seq, hash])

@@ -84,7 +84,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const { admit, floodOf } = createAdmissions(options.admission)
   const { dispatch, dispatchPublic } = createDispatch({
     kernel,
-    idempotency_key: kernel.keyring.derive('idempotency-fingerprint'),
+    idempotency_key: kernel.integrity.current('idempotency-fingerprint'),
     strict_replies: strict,
   })
   const answerRaw = createRawAnswer(kernel.log)

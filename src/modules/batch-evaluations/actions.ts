@@ -61,9 +61,9 @@ export function sourceOf({ upload_id, file, items, filter }: Order): OrderedSour
 async function heldSource(tx: Tx, order: Order): Promise<OrderedSource> {
   const ordered = sourceOf(order)
   if (ordered.upload_id === null) return ordered
-  const { file_name, size_bytes, sha256 } = await useUpload(tx, ordered.upload_id)
+  const { file_name, size_bytes } = await useUpload(tx, ordered.upload_id)
   if (size_bytes === 0) refuseSource('The file is empty.', { code: 'empty_source' })
-  return { ...ordered, source: { ...ordered.source, file_name, sha256 } as SourceOrder }
+  return { ...ordered, source: { ...ordered.source, file_name } as SourceOrder }
 }
 
 /** Subjects are never removed: who is there now will be there when the item is decided. */

@@ -1,4 +1,5 @@
 /** Batches from each source, what becomes of bad rows, and what is told of the outcome. */
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ranBatch, startBatch, uploadText } from '../../../test/support/batch-fixtures.ts'
 import { type Policy, policyOf } from '../../../test/support/evaluation-fixtures.ts'
@@ -71,7 +72,10 @@ describe('items come from', () => {
     expect(items[2]).toMatchObject({ subject_id: null, external_id: 'nobody-has-this', change: null })
     const body = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
     const single = (await w.call('POST /evaluations', { token, body })).json
-    expect(items[0]?.document_hash).toBe(single.document_hash)
+    // The same decision, each under a salt of its own.
+    expect(items[0]?.document_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(items[0]?.document_hash).not.toBe(single.document_hash)
+    expect(items[0]).not.toHaveProperty('document_salt')
     const { rating } = await get(`/subjects/${known.subject_id}/risk`)
     expect(rating).toMatchObject({ cause: 'batch', batch_id, band: 'high', matrix_key: policy.matrix_key })
     const explained = await get(`/batch-evaluations/${batch_id}/items/1/explanation`)
@@ -81,7 +85,8 @@ describe('items come from', () => {
   test('a CSV file, its cells read as the matrix declares them', async () => {
     const known = await newSubject({ country: 'IR' })
     const text = `external_id,country,pep\n${known.external_id},,true\nnew-1,DE,false\n,CH,\n`
-    const batch_id = await ran({ upload_id: await uploadText(t, text) })
+    const upload_id = await uploadText(t, text)
+    const batch_id = await ran({ upload_id })
     const items = await itemsOf(batch_id)
     expect(briefly(items)).toEqual([
       [1, 'done', 'high', 5500],
@@ -90,7 +95,24 @@ describe('items come from', () => {
     ])
     expect(items.map(({ line }) => line)).toEqual([2, 3, 4])
     expect(items[0]).toMatchObject({ ...known, inputs: { country: 'IR', pep: true } })
-    expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: 3, done: 3, failed: 0 })
+    const batch = await get(`/batch-evaluations/${batch_id}`)
+    expect(batch.counts).toEqual({ total: 3, done: 3, failed: 0 })
+    expect(batch.source.sha256).toBe(hash('sha256', text, 'hex'))
+    // The hash of a file of people is not kept longer than the file.
+    await t.write((tx) =>
+      tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id]),
+    )
+    expect((await get(`/batch-evaluations/${batch_id}`)).source).toMatchObject({ upload_id: null, sha256: null })
+  })
+
+  test('items with the same inputs have hashes of their own, each explained by its own salt', async () => {
+    const batch_id = await ran({ items: [{ inputs: { country: 'DE' } }, { inputs: { country: 'DE' } }] })
+    const [one, two] = await itemsOf(batch_id)
+    expect(one?.document_hash).not.toBe(two?.document_hash)
+    for (const item of [one, two]) {
+      const explained = await get(`/batch-evaluations/${batch_id}/items/${item?.seq}/explanation`)
+      expect(explained.document_hash).toBe(item?.document_hash)
+    }
   })
 
   test('a file with a mapping of its columns, everything else left aside', async () => {

@@ -1,4 +1,5 @@
 /** One batch with one item, and a schedule that started it, for the isolation canary; it is not meant to be run. */
+import { createSalt } from '../../decision/salt.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { keepReceipt, resolve } from '../reference-data/index.ts'
@@ -39,6 +40,7 @@ export async function plantCanary(tx: Tx): Promise<void> {
       hit: null,
       reason_codes: ['canary'],
       document_hash: receipt.manifest_hash,
+      document_salt: createSalt(),
       previous_band: null,
       change: null,
       failure_code: null,

@@ -7,10 +7,11 @@ import type { BatchRow, NewBatch, Tally } from './rules.ts'
 const columns = `b.batch_id, b.job_id, b.family, b.definition_key, b.definition_version, b.engine, b.receipt_id, b.receipt_hash,
   b.asked_at, b.valid_at, b.known_at, b.source_kind, b.source, b.upload_id, b.note, b.stage, b.after_subject, b.after_seq, b.total,
   b.done, b.failed, b.created_at, b.created_by, coalesce(b.finished_at, j.finished_at) as finished_at, j.problem,
-  coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state, r.manifest`
+  coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state, r.manifest, u.sha256 as upload_sha256`
 /** Its job says how it goes; when that is forgotten, only the end remains. */
 const batches = `app.batch_evaluation b left join app.job j on j.tenant_id = b.tenant_id and j.job_id = b.job_id
-  join app.resolution_receipt r on r.tenant_id = b.tenant_id and r.receipt_id = b.receipt_id`
+  join app.resolution_receipt r on r.tenant_id = b.tenant_id and r.receipt_id = b.receipt_id
+  left join app.upload u on u.tenant_id = b.tenant_id and u.upload_id = b.upload_id`
 
 export const insertBatch = (tx: Tx, row: NewBatch) =>
   tx.run(
@@ -106,7 +107,7 @@ export const updateBatchFinished = (tx: Tx, batch_id: string) =>
   )
 
 const itemColumns = `seq, line, subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
-  previous_band, change, failure_code, findings`
+  document_salt, previous_band, change, failure_code, findings`
 
 /** One array for each column, and the two texts that are JSON as they will be stored. */
 const arraysOf = (items: readonly ItemRow[]): unknown[] => [
@@ -121,13 +122,14 @@ const arraysOf = (items: readonly ItemRow[]): unknown[] => [
   items.map((item) => item.hit),
   items.map((item) => JSON.stringify(item.reason_codes)),
   items.map((item) => item.document_hash),
+  items.map((item) => item.document_salt),
   items.map((item) => item.previous_band),
   items.map((item) => item.change),
   items.map((item) => item.failure_code),
   items.map((item) => JSON.stringify(item.findings)),
 ]
 const given = `unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::jsonb[], $9::text[], $10::bigint[],
-  $11::boolean[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[]) as g (${itemColumns})`
+  $11::boolean[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::jsonb[]) as g (${itemColumns})`
 
 export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
   tx.run(`insert into app.batch_item (tenant_id, batch_id, ${itemColumns}) select $1, $2, g.* from ${given}`, [
@@ -140,8 +142,8 @@ export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[])
 export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
   tx.run(
     `update app.batch_item i set (subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
-       previous_band, change, failure_code, findings) = (g.subject_id, g.external_id, g.state, g.inputs, g.band, g.score_bps, g.hit,
-       g.reason_codes, g.document_hash, g.previous_band, g.change, g.failure_code, g.findings)
+       document_salt, previous_band, change, failure_code, findings) = (g.subject_id, g.external_id, g.state, g.inputs, g.band, g.score_bps, g.hit,
+       g.reason_codes, g.document_hash, g.document_salt, g.previous_band, g.change, g.failure_code, g.findings)
        from ${given} where i.tenant_id = $1 and i.batch_id = $2 and i.seq = g.seq`,
     [tx.tenant_id, batch_id, ...arraysOf(items)],
   )

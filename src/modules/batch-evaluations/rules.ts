@@ -6,7 +6,7 @@ import type { Change, ItemRow } from './decide/rules.ts'
 import type { FileOrder, GivenItem } from './source/rules.ts'
 
 export type SourceOrder =
-  | { readonly file: FileOrder; readonly file_name?: string | null; readonly sha256?: string | null }
+  | { readonly file: FileOrder; readonly file_name?: string | null }
   | { readonly items: readonly GivenItem[] }
   | { readonly filter: SubjectFilter }
 
@@ -39,6 +39,8 @@ export interface BatchRow {
   readonly state: Static<typeof JobView>['state']
   readonly problem: Record<string, unknown> | null
   readonly manifest: string
+  /** Null where it came from no upload, and once that is removed: the hash of a file of people goes with the file. */
+  readonly upload_sha256: string | null
 }
 
 export type NewBatch = Omit<
@@ -54,6 +56,7 @@ export type NewBatch = Omit<
   | 'state'
   | 'problem'
   | 'manifest'
+  | 'upload_sha256'
 >
 
 export interface Tally {

@@ -135,7 +135,7 @@ export const BatchView = closed(
       kind: oneOf(['upload', 'items', 'filter']),
       upload_id: nullable(Id()),
       file_name: nullable(Type.String()),
-      sha256: nullable(text(64)),
+      sha256: nullable(text(64, { description: 'Of the upload; null once that is removed.' })),
       filter: nullable(
         closed({
           subject_type: Type.Optional(oneOf(subjectTypes)),

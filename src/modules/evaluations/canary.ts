@@ -1,4 +1,6 @@
 /** One decision for the isolation canary; it is not meant to verify. */
+import { DOCUMENT_FORMAT } from '../../decision/document.ts'
+import { createSalt } from '../../decision/salt.ts'
 import type { Tx } from '../../kernel/database/tx.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { keepReceipt, resolve } from '../reference-data/index.ts'
@@ -21,7 +23,7 @@ export async function plantCanary(tx: Tx): Promise<void> {
     hit: null,
     reason_codes: ['canary'],
     required_actions: ['canary'],
-    document: '{"note":"canary"}',
+    document: JSON.stringify({ format: DOCUMENT_FORMAT, note: 'canary', salt: createSalt() }),
     document_hash: receipt.manifest_hash,
     decided_at: receipt.known_at,
     created_by: tx.actor,

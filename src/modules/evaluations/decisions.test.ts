@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeList, countries, newSubject, type Policy, policyOf } from '../../../test/support/evaluation-fixtures.ts'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type Reply, type World, world } from '../../../test/support/world.ts'
+import { documentHash } from '../../decision/document.ts'
+import { createSalt, isSalt } from '../../decision/salt.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import { decide, store } from './decide/actions.ts'
 
@@ -91,12 +94,27 @@ describe('a decision', () => {
     expect(risk.rating).toMatchObject({ matrix_key: policy.matrix_key, matrix_version: 1, score_bps: 500 })
   })
 
-  test('asked for twice has the same bytes', async () => {
-    const [one, two] = [await evaluate({ inputs: { country: 'DE' } }), await evaluate({ inputs: { country: 'DE' } })]
-    expect(one.json.evaluation_id).not.toBe(two.json.evaluation_id)
-    expect(one.json.document_hash).toBe(two.json.document_hash)
-    const other = await evaluate({ inputs: { country: 'DE', channel: 'online' } })
-    expect(other.json.document_hash).not.toBe(one.json.document_hash)
+  test('differs from the same decision about somebody else in salt and hash only', async () => {
+    const attributes = { country: 'DE', channel: 'online', pep: true }
+    const [one, two] = [
+      (await evaluate({ subject_id: await newSubject(t, attributes) })).json,
+      (await evaluate({ subject_id: await newSubject(t, attributes) })).json,
+    ]
+    expect(one.document_hash).not.toBe(two.document_hash)
+    const body = { evaluation_ids: [one.evaluation_id, two.evaluation_id] }
+    const compared = (await w.call('POST /evaluations/compare', { token, body })).json
+    expect(compared).toMatchObject({ same_outcome: true, same_inputs: true, same_versions: true, changes: [] })
+  })
+
+  test('cannot be confirmed from its hash by somebody who knows everything it was decided on', async () => {
+    const { evaluation_id, document_hash } = (await evaluate({ inputs: { country: 'DE' } })).json
+    const { document } = (await w.call(`GET /evaluations/${evaluation_id}/certificate`, { token })).json
+    expect(documentHash(canonicalJson(document))).toBe(document_hash)
+    const { salt, ...known } = document
+    expect(isSalt(salt)).toBe(true)
+    const { evidence: _e, plugins: _p, ...older } = { ...known, format: 'probity-decision/1' }
+    const guesses = [known, older, { ...known, salt: '' }, { ...known, salt: null }, { ...known, salt: createSalt() }]
+    expect(guesses.map((guess) => documentHash(canonicalJson(guess)))).not.toContain(document_hash)
   })
 
   test('is recorded', async () => {
@@ -112,11 +130,8 @@ describe('a decision', () => {
     const after = [await countRows('evaluation'), await countRows('resolution_receipt'), await countRows('rating')]
     expect(after).toEqual(before)
     const made = (await evaluate({ inputs: { country: 'DE' } })).json
-    expect(preview.json).toMatchObject({
-      outcome: made.outcome,
-      explanation: made.explanation,
-      document_hash: made.document_hash,
-    })
+    expect(preview.json).toMatchObject({ outcome: made.outcome, explanation: made.explanation })
+    expect(preview.json).not.toHaveProperty('document_hash')
   })
 })
 
@@ -209,7 +224,8 @@ test('the versions of the instant asked for decide, whatever came later', async 
   expect([now.band, now.score_bps]).toEqual(['high', 5000])
   const again = (await evaluate({ inputs: { country: 'CH' }, valid_at })).json
   expect([again.band, again.score_bps]).toEqual([before.band, before.score_bps])
-  expect(again.document_hash).toBe(before.document_hash)
+  const body = { evaluation_ids: [before.evaluation_id, again.evaluation_id] }
+  expect((await w.call('POST /evaluations/compare', { token, body })).json.changes).toEqual([])
 })
 
 test('a stored decision is never changed or removed', async () => {

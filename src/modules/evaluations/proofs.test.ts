@@ -12,6 +12,7 @@ import { type World, world } from '../../../test/support/world.ts'
 import { main } from '../../app/main.ts'
 import { certify } from '../../decision/certificate.ts'
 import { createAuditKeys } from '../../kernel/audit/chain.ts'
+import { deriveIntegrityKeys } from '../../kernel/integrity/keys.ts'
 import { createKeyring } from '../../kernel/seal.ts'
 
 let w: World
@@ -82,7 +83,7 @@ describe('a certificate', () => {
     const { evaluation_id } = await decided()
     const certificate = await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { document } = certificate
-    const forged = createAuditKeys(createKeyring(Buffer.alloc(32, 9)))
+    const forged = createAuditKeys(deriveIntegrityKeys(createKeyring(Buffer.alloc(32, 9))))
     const alterations: Record<string, object> = {
       ...Object.fromEntries(
         ['tenant_id', 'evaluation_id', 'decided_at', 'decided_by', 'receipt_id', 'receipt_hash', 'document_hash'].map(
@@ -93,7 +94,7 @@ describe('a certificate', () => {
       outcome: { document: { ...document, outcome: { ...document.outcome, band: 'low' } } },
       'one more member': { document: { ...document, note: 'approved' } },
       'another key': { public_key: forged.public_key, key_id: forged.key_id },
-      signature: { signature: `${certificate.signature.slice(0, -2)}AA` },
+      signature: { signature: `${certificate.signature.startsWith('A') ? 'B' : 'A'}${certificate.signature.slice(1)}` },
       'no signature': { signature: '' },
     }
     for (const [name, change] of Object.entries(alterations)) {
@@ -105,12 +106,12 @@ describe('a certificate', () => {
 
   test('signed after a rotation verifies with the old key, which named its successor', async () => {
     const [old, young] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-    const keys = createAuditKeys(createKeyring([young, old]))
+    const keys = createAuditKeys(deriveIntegrityKeys(createKeyring([young, old])))
     const { evaluation_id } = await decided()
     const { signature: _, ...facts } = await t.make(`GET /evaluations/${evaluation_id}/certificate`)
     const { format: _f, key_id: _k, public_key: _p, earlier_keys: _e, ...rest } = facts
     const certificate = certify(keys, rest)
-    const held = createAuditKeys(createKeyring(old)).public_key
+    const held = createAuditKeys(deriveIntegrityKeys(createKeyring(old))).public_key
     expect((await verify(certificate, '--key', held)).code).toBe(0)
     expect((await verify({ ...certificate, earlier_keys: [] }, '--key', held)).code).toBe(1)
     const careless = certify(keys, { ...rest, document_hash: 'f'.repeat(64) })

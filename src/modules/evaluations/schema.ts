@@ -211,7 +211,6 @@ export const Preview = closed(
     explanation: Explanation,
     definition: Definition,
     lists: listOf(Pinned, 200),
-    document_hash: Sha256,
   },
   { title: 'EvaluationPreview' },
 )
@@ -379,7 +378,10 @@ export const Certificate = closed(
     decided_by: text(200),
     receipt_id: Id(),
     receipt_hash: Sha256,
-    document: AnyObject('The decision document; its canonical JSON text has document_hash.'),
+    document: AnyObject(
+      'The decision document; its canonical JSON text has document_hash. Of the format probity-decision/2 it holds a random ' +
+        'salt, without which its hash cannot be compared with guessed inputs; documents of probity-decision/1 have none.',
+    ),
     document_hash: Sha256,
     key_id: text(64),
     public_key: text(100),

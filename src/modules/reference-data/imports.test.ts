@@ -1,4 +1,5 @@
 /** Imports: from a file to a version, every bad row named, guards, privacy, cancel, and back out again with the same hash. */
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type World, world } from '../../../test/support/world.ts'
@@ -195,6 +196,22 @@ describe('an import', () => {
     expect(entry).toEqual({ code: 'A1', name: 'Ada', born_on: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const { provenance } = await t.make(`GET /reference-data/datasets/${list_key}/versions/1/provenance`)
     expect(provenance).toMatchObject({ dropped_members: ['/tags'], hashed_members: ['/born_on'] })
+    // The hash of the file would let its members be guessed that were taken out.
+    const file = hash('sha256', ndjson(entries), 'hex')
+    const { fingerprint, ...source } = provenance.source
+    expect(source).toMatchObject({ sha256: null })
+    expect(fingerprint).toMatch(/^[0-9a-f]{32}$/)
+    expect(file).not.toContain(fingerprint)
+    await importInto(list_key, 'ndjson', ndjson(entries), { drop: ['/tags'], hash: ['/born_on'] })
+    const again = await t.make(`GET /reference-data/datasets/${list_key}/versions/2/provenance`)
+    expect(again.provenance.source.fingerprint).toBe(fingerprint)
+    await importInto(list_key, 'ndjson', ndjson(entries))
+    const plain = await t.make(`GET /reference-data/datasets/${list_key}/versions/3/provenance`)
+    expect(plain.provenance.source).toEqual({
+      file_name: expect.anything(),
+      size_bytes: expect.any(Number),
+      sha256: file,
+    })
   })
 
   test('through an adapter that reads another type is refused, with both named', async () => {

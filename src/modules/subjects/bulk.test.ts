@@ -1,4 +1,5 @@
 /** Files of subjects: every row counted once, every bad one named, whatever happens to file, worker or connection. */
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
@@ -56,6 +57,14 @@ const stored = async (): Promise<Record<string, number>> =>
       )
     ).map(({ external_id, revision }) => [external_id, revision]),
   )
+
+test('the hash of the file goes with the upload', async () => {
+  const bytes = ndjson(many(1))
+  const { job, bulk } = await takenIn(bytes)
+  expect(bulk.source).toMatchObject({ file_name: 'subjects', sha256: hash('sha256', bytes, 'hex') })
+  await t.write((tx) => tx.run('delete from app.upload where tenant_id = $1', [tx.tenant_id]))
+  expect((await bulkOf(job)).source).toEqual({ ...bulk.source, sha256: null })
+})
 
 describe('a file', () => {
   test('of CSV becomes subjects, with attributes of the kinds that were stated', async () => {

@@ -32,7 +32,7 @@ export async function plantCanary(tx: Tx): Promise<void> {
     upload_id: null,
     format: 'ndjson',
     options: {},
-    source: { file_name: 'canary', size_bytes: 0, sha256: null },
+    source: { file_name: 'canary', size_bytes: 0 },
     counts: NOTHING,
   })
   await takeKeys(tx, bulk_id, new Map([['canary', 1]]))

@@ -5,7 +5,7 @@ import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChun
 import { systemRoutes } from './routes.ts'
 
 export { completeBytes, readUpload, useUpload, writeBytes } from './actions.ts'
-export { findUpload } from './queries.ts'
+export { findUpload, type UploadRow } from './queries.ts'
 
 export const system: Module = {
   name: 'system',

@@ -10,7 +10,7 @@ import type { World } from '../../support/world.ts'
 import { type Ground, STAND_MASTER_KEY } from '../ground.ts'
 
 export async function openRoom(ground: Ground) {
-  const runtime = createRuntime({
+  const runtime = await createRuntime({
     connections: { app: ground.connection('app'), worker: ground.connection('worker') },
     keyring: createKeyring(STAND_MASTER_KEY),
     build: buildFacts(readProject()),

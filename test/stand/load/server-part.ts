@@ -54,7 +54,7 @@ export async function playServer() {
   let runtime: Runtime
   return {
     serve: async (order: ServeOrder): Promise<{ port: number; metrics_port: number; document: object }> => {
-      runtime = createRuntime({
+      runtime = await createRuntime({
         connections: order.connections,
         keyring: createKeyring(STAND_MASTER_KEY),
         build: buildFacts(readProject()),

@@ -28,7 +28,7 @@ interface Seen {
 const now = (): number => Number(process.hrtime.bigint())
 
 async function race({ connections, token, seed, steps }: Order): Promise<Seen> {
-  const runtime = runtimeOn({ connection: (role) => connections[role as 'app' | 'worker'] })
+  const runtime = await runtimeOn({ connection: (role) => connections[role as 'app' | 'worker'] })
   const server = await runtime.createServer()
   const ask = async (method: 'GET' | 'POST', path: string, payload?: object) => {
     const headers = { authorization: `Bearer ${token}` }

@@ -40,7 +40,7 @@ export async function openOffice(): Promise<Office> {
   const ground = await layGround()
   try {
     const [tenant_id] = (await ground.makeTenants(1)) as [string]
-    return await serve(ground, tenant_id, runtimeOn(ground))
+    return await serve(ground, tenant_id, await runtimeOn(ground))
   } catch (error) {
     await ground.stop()
     throw error
@@ -66,7 +66,7 @@ const buildParts = (root: string) =>
     logLevel: 'warning',
   })
 
-export const runtimeOn = (ground: Pick<Ground, 'connection'>): Runtime =>
+export const runtimeOn = (ground: Pick<Ground, 'connection'>): Promise<Runtime> =>
   createRuntime({
     connections: { app: ground.connection('app'), worker: ground.connection('worker') },
     keyring: createKeyring(STAND_MASTER_KEY),

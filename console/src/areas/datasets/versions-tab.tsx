@@ -130,6 +130,7 @@ interface Source {
   readonly retrieved_on?: string
   readonly file_name?: string | null
   readonly sha256?: string | null
+  readonly fingerprint?: string
 }
 
 function Provenance({ version: { list_key, version, content_hash, type_key, type_version } }: { version: Version }) {
@@ -154,6 +155,10 @@ function Provenance({ version: { list_key, version, content_hash, type_key, type
         ],
         source?.file_name != null && ['File', source.file_name],
         source?.sha256 != null && ['File hash', <CopyValue key="file" value={source.sha256} name="the file hash" />],
+        source?.fingerprint !== undefined && [
+          'File fingerprint',
+          <CopyValue key="file" value={source.fingerprint} name="the file fingerprint" />,
+        ],
         adapter_key !== undefined && ['Adapter', adapter_key],
         counts !== undefined && ['Read', inCounts(counts)],
         imported_by !== undefined && ['Imported by', <Principal key="by" of={imported_by} />],

@@ -227,7 +227,9 @@ function Record({ one }: { readonly one: Import }) {
         of={[
           ['File', one.source.file_name],
           ['Size', sizeOf(one.source.size_bytes)],
-          ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />],
+          one.source.fingerprint === undefined
+            ? ['SHA-256', one.source.sha256 && <CopyValue value={one.source.sha256} name="the file hash" />]
+            : ['File fingerprint', <CopyValue key="file" value={one.source.fingerprint} name="the file fingerprint" />],
           ['Adapter', `${one.adapter_key}, version ${one.adapter_version}`],
           one.files.length > 0 && ['Read', <SourceFiles key="files" files={one.files} />],
           ['Started by', <Principal key="by" of={one.created_by} />],

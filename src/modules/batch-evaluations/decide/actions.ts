@@ -3,6 +3,7 @@
  * transaction open and without holding the process up. Nothing is stored here.
  */
 import type { Bound, BoundList, ListEntry, Lists } from '../../../decision/model.ts'
+import { createSalt } from '../../../decision/salt.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
@@ -48,8 +49,9 @@ function decideOne(
   if (inputs === null) return failedItem(asked, row.findings)
   const decision = bound.decide(inputs, fetched)
   if (!decision.ok) return failedItem(asked, findingsOf(decision.findings))
-  const { document_hash } = documentOf(resolution, inputs, asked_at, decision)
-  return doneItem(asked, decision, document_hash, rank)
+  const document_salt = createSalt()
+  const { document_hash } = documentOf(resolution, inputs, asked_at, decision, document_salt)
+  return doneItem(asked, decision, { document_hash, document_salt }, rank)
 }
 
 /** Everything the items ask of the database, in a few statements for all of them. */

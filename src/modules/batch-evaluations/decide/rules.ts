@@ -19,6 +19,8 @@ export interface ItemRow {
   readonly hit: boolean | null
   readonly reason_codes: readonly string[]
   readonly document_hash: string | null
+  /** What the hash was made with; null for items of before there were salts, and for failed ones. */
+  readonly document_salt: string | null
   readonly previous_band: string | null
   readonly change: Change | null
   readonly failure_code: string | null
@@ -53,7 +55,7 @@ export function changeOf(from: string | null, to: string, rank: ReadonlyMap<stri
 export function doneItem(
   { row, subject, inputs, previous_band }: Asked,
   { outcome }: Extract<Decision, { ok: true }>,
-  document_hash: string,
+  document: { readonly document_hash: string; readonly document_salt: string },
   rank: ReadonlyMap<string, number>,
 ): ItemRow {
   const isRating = outcome.family === 'matrix'
@@ -68,7 +70,8 @@ export function doneItem(
     score_bps: isRating ? outcome.score_bps : null,
     hit: isRating ? null : outcome.hit,
     reason_codes: outcome.reason_codes,
-    document_hash,
+    document_hash: document.document_hash,
+    document_salt: document.document_salt,
     previous_band,
     change: isRating && subject ? changeOf(previous_band, outcome.band, rank) : null,
     failure_code: null,
@@ -91,6 +94,7 @@ export function failedItem({ row, subject, previous_band }: Asked, findings: rea
     hit: null,
     reason_codes: [],
     document_hash: null,
+    document_salt: null,
     previous_band,
     change: null,
     failure_code: first?.code ?? 'unknown',

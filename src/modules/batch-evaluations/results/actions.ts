@@ -16,13 +16,13 @@ import { shownItem } from './rules.ts'
 export async function explainItem(kernel: Kernel, tx: Tx, batch_id: string, seq: number) {
   const batch = found(await findBatch(tx, batch_id))
   const item = found(await findItem(tx, batch_id, seq))
-  const { inputs, document_hash } = item
+  const { inputs, document_hash, document_salt } = item
   if (inputs === null || document_hash === null)
     return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
   const { resolution, asked_at } = await planOf(kernel, tx, batch)
   const decision = await decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return fail('content_corrupt')
-  const made = documentOf(resolution, inputs, asked_at, decision)
+  const made = documentOf(resolution, inputs, asked_at, decision, document_salt)
   if (made.document_hash !== document_hash || !fits(item, made.content.outcome)) return fail('content_corrupt')
   return { batch_id, seq, document_hash, outcome: shownOutcome(decision.outcome), explanation: decision.explanation }
 }

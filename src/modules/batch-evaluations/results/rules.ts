@@ -21,7 +21,7 @@ export const shownBatch = (row: BatchRow) => {
       kind: row.source_kind,
       upload_id: row.upload_id,
       file_name: file?.file_name ?? null,
-      sha256: file?.sha256 ?? null,
+      sha256: row.upload_sha256,
       filter: filter as never,
     },
     note: row.note,
@@ -34,7 +34,15 @@ export const shownBatch = (row: BatchRow) => {
   }
 }
 
-export const shownItem = ({ failure_code: _, inputs, reason_codes, findings, ...item }: ItemRow) => ({
+/** Without the salt: whoever has only the hash must not be able to try inputs. */
+export const shownItem = ({
+  failure_code: _code,
+  document_salt: _salt,
+  inputs,
+  reason_codes,
+  findings,
+  ...item
+}: ItemRow) => ({
   ...item,
   inputs: inputs as Record<string, unknown> | null,
   reason_codes: [...reason_codes],

@@ -5,6 +5,7 @@
 import { type DecisionContent, decisionDocument } from '../../../decision/document.ts'
 import { CURRENT_ENGINE } from '../../../decision/engines.ts'
 import type { Decision, Family, Inputs } from '../../../decision/model.ts'
+import { createSalt } from '../../../decision/salt.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
@@ -48,7 +49,7 @@ export async function decide(kernel: Kernel, tx: Tx, order: Order, engine = CURR
   const inputs = inputsOf(declared, subject?.attributes ?? {}, order.inputs ?? {})
   const decision = await decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return refuse(decision)
-  return { resolution, ...documentOf(resolution, inputs, order.valid_at ?? null, decision) }
+  return { resolution, ...documentOf(resolution, inputs, order.valid_at ?? null, decision, createSalt()) }
 }
 
 function definitionOf({ matrix_key, rule_key }: Order): { family: Family; key: string } {
@@ -67,14 +68,15 @@ function refuse({ findings }: Refused): never {
   return fail('inputs_refused', { detail: `Nothing was decided. ${detail}`, errors })
 }
 
-/** The same resolution, inputs and decision always give the same bytes. */
+/** The same resolution, inputs, decision and salt always give the same bytes. */
 export function documentOf(
   { definition, lists, engine }: Resolution<ContentPointer>,
   inputs: Inputs,
   valid_at: string | null,
   { outcome, explanation, used }: Made,
+  salt: string | null,
 ): Documented {
-  const { text, hash, content } = decisionDocument({
+  const facts = {
     family: definition.family as Family,
     key: definition.list_key,
     version: definition.version,
@@ -86,7 +88,8 @@ export function documentOf(
     engine,
     outcome,
     explanation,
-  })
+  }
+  const { text, hash, content } = decisionDocument(facts, salt)
   return { content, document: text, document_hash: hash }
 }
 

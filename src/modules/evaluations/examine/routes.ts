@@ -1,4 +1,5 @@
 /** Examining a decision: replay, today's answer, what-if, comparison, certificate, the examiner's pack, and the override. */
+import { comparableContent } from '../../../decision/document.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
@@ -92,7 +93,9 @@ export const examinationRoutes = [
       same_outcome: sameJson(before.content.outcome, after.content.outcome),
       same_inputs: sameJson(before.content.inputs, after.content.inputs),
       same_versions: sameJson(versionsOf(before), versionsOf(after)),
-      changes: changesOf(before.content, after.content).map((change) => ({ ...change })),
+      changes: changesOf(comparableContent(before.content), comparableContent(after.content)).map((change) => ({
+        ...change,
+      })),
     }
   }),
 

@@ -8,12 +8,12 @@ import type { Pinned } from '../../reference-data/index.ts'
 import { deferEvaluation, findEvaluation, type WholeRow } from '../queries.ts'
 import { contradictions, type EvaluationRow, recordText } from './rules.ts'
 
-/** Of each kernel, the current one first: deriving them costs more than using one. */
+/** Of each kernel, the current one first, prepared once. */
 const keys = new WeakMap<Kernel, readonly KeyObject[]>()
 function keysOf(kernel: Kernel): readonly KeyObject[] {
   let derived = keys.get(kernel)
   if (!derived) {
-    derived = kernel.keyring.deriveEach('evaluation-record').map((bytes) => createSecretKey(bytes))
+    derived = kernel.integrity.all('evaluation-record').map((bytes) => createSecretKey(bytes))
     keys.set(kernel, derived)
   }
   return derived
@@ -29,7 +29,7 @@ export function keepEvaluation(
   deferEvaluation(tx, { mac, ...row })
 }
 
-/** Tells whether a row is as this service wrote it, also before its master key was rotated. */
+/** Tells whether a row is as this service wrote it, with whichever of its keys. */
 export function createRecordCheck(kernel: Kernel, tenant_id: string): (row: EvaluationRow) => boolean {
   return (row) => {
     const text = recordText(tenant_id, row)

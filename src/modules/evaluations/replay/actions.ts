@@ -2,7 +2,7 @@
  * Replaying a decision on what it pinned: the same bytes, or what differs, or what was altered. It believes no column and no
  * cache, and stores nothing.
  */
-import type { DecisionContent } from '../../../decision/document.ts'
+import { type DecisionContent, findFormatFault, saltOf } from '../../../decision/document.ts'
 import { engines } from '../../../decision/engines.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
@@ -31,6 +31,8 @@ export async function replay(kernel: Kernel, tx: Tx, evaluation_id: string) {
   })
   if (content === null || faults.length > 0) return told('tampered', { faults: [...faults] })
   if (!engines.has(engine)) return told('different', { faults: [`This release has no engine ${engine}.`] })
+  const unknown = findFormatFault(content)
+  if (unknown !== null) return told('different', { faults: [unknown] })
   const fresh = forgetful(kernel)
   const again = await recompute(fresh, tx, manifest, content)
   if (typeof again === 'object' && 'document' in again && again.document === row.document) {
@@ -56,7 +58,8 @@ async function recompute(kernel: Kernel, tx: Tx, manifest: readonly Pinned[], co
   try {
     const resolution = await resolutionOf(kernel, tx, manifest, content.engine)
     const decision = await decideWith(kernel, tx, resolution, content.inputs)
-    return decision.ok ? documentOf(resolution, content.inputs, content.valid_at, decision) : decision
+    if (!decision.ok) return decision
+    return documentOf(resolution, content.inputs, content.valid_at, decision, saltOf(content))
   } catch (error) {
     if (isCorrupt(error)) return 'corrupt'
     throw error

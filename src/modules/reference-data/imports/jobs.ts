@@ -76,7 +76,7 @@ export const datasetImport = defineJob({
         strict: order.strict,
         drop: order.drop,
         hash: order.hash,
-        hash_key: order.hash.length > 0 ? kernel.keyring.derive(`dataset-hash:${tenant_id}`) : null,
+        hash_key: order.hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
         filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
       }),
       onRejects: async (items: readonly Reject[]) => {

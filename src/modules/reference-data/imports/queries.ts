@@ -4,6 +4,15 @@ import type { Position } from '../../../kernel/page.ts'
 import type { Reject, SourceLocation } from '../../../registry/adapter.ts'
 import { UNSTORABLE } from '../../../registry/types/messages.ts'
 
+export interface ImportSource {
+  readonly file_name: string | null
+  readonly size_bytes: number
+  /** Null where the file holds members that were dropped or hashed: from its hash they could be guessed. */
+  readonly sha256: string | null
+  /** Keyed, in place of such a hash: equal for the same file of the same tenant, and useless without the key. */
+  readonly fingerprint?: string
+}
+
 export interface ImportRow {
   readonly import_id: string
   readonly dataset_id: string
@@ -15,7 +24,7 @@ export interface ImportRow {
   readonly adapter_version: number
   readonly options: Record<string, unknown>
   readonly order_text: Record<string, unknown>
-  readonly source: { file_name: string | null; size_bytes: number; sha256: string | null }
+  readonly source: ImportSource
   readonly counts: Record<string, number>
   readonly rejects: unknown[]
   readonly gates: unknown[]

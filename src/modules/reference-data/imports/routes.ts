@@ -1,20 +1,30 @@
 /** Adapters, and imports through them: always answered at once, watched by polling, every rejected row named. */
 import { everyone } from '../../../kernel/auth/roles.ts'
+import type { Tx } from '../../../kernel/database/tx.ts'
 import { schemaFault } from '../../../kernel/http/validation.ts'
 import { updateCancelRequested } from '../../../kernel/job/queries.ts'
 import { JobView } from '../../../kernel/job/view.ts'
+import type { Kernel } from '../../../kernel/kernel.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
-import { findUpload, readUpload, useUpload } from '../../system/index.ts'
+import { findUpload, readUpload, type UploadRow, useUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
 import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
 import { misfitOf, previewSource, rejectLines } from './actions.ts'
-import { countRejects, findImport, type ImportRow, insertImport, listImports, listRejects } from './queries.ts'
+import {
+  countRejects,
+  findImport,
+  type ImportRow,
+  type ImportSource,
+  insertImport,
+  listImports,
+  listRejects,
+} from './queries.ts'
 import {
   AdapterPage,
   AdapterParams,
@@ -45,6 +55,13 @@ const shownAdapter = ({ key, version, read: _, ...adapter }: Adapter) => ({
   sample: { options: {}, ...adapter.sample },
   options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
 })
+
+/** `has_secrets`: members of the file are dropped or hashed, so that its own hash would outlive what was taken out. */
+function sourceOf(kernel: Kernel, tx: Tx, upload: UploadRow, has_secrets: boolean): ImportSource {
+  const { file_name, size_bytes, sha256 } = upload
+  if (!has_secrets) return { file_name, size_bytes, sha256 }
+  return { file_name, size_bytes, sha256: null, fingerprint: kernel.audit.fingerprint(`${tx.tenant_id}:${sha256}`) }
+}
 
 const shownImport = (row: ImportRow) => ({
   import_id: row.import_id,
@@ -201,7 +218,7 @@ export const importRoutes = [
       adapter_key: adapter.key,
       adapter_version: adapter.version,
       options: body.options ?? {},
-      source: { file_name: upload.file_name, size_bytes: upload.size_bytes, sha256: upload.sha256 },
+      source: sourceOf(kernel, tx, upload, (body.drop ?? []).length + (body.hash ?? []).length > 0),
       order_text: {
         strict: body.strict ?? true,
         drop: body.drop ?? [],

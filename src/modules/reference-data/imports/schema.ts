@@ -16,7 +16,7 @@ import {
   text,
 } from '../../../kernel/schema.ts'
 import { encodingOrigins, encodings } from '../../../registry/formats/decode.ts'
-import { EntryValue, Gate, Label, ListKey, Located, Reject, Sha256, VersionNumber, Warning } from '../schema.ts'
+import { EntryValue, Gate, Label, ListKey, Located, Reject, VersionNumber, Warning } from '../schema.ts'
 import { ExpectedHead, Override } from '../versions/schema.ts'
 
 export const AdapterView = closed(
@@ -164,7 +164,21 @@ export const ImportView = closed(
     adapter_version: VersionNumber,
     upload_id: nullable(Id()),
     order: nullable(OrderView),
-    source: closed({ file_name: nullable(text(500)), size_bytes: Count, sha256: nullable(Sha256) }),
+    source: closed({
+      file_name: nullable(text(500)),
+      size_bytes: Count,
+      sha256: nullable(
+        text(64, {
+          pattern: '^[0-9a-f]{64}$',
+          description: 'Null where members were dropped or hashed: they could be guessed from it.',
+        }),
+      ),
+      fingerprint: Type.Optional(
+        text(64, {
+          description: 'In its place: the same for the same file, and of no use to anybody without the key.',
+        }),
+      ),
+    }),
     progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
     counts: nullable(closed({ rows: Count, accepted: Count, rejected: Count, data_bytes: Count })),
     rejects: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000, {

@@ -86,7 +86,8 @@ export const Provenance = closed(
     provenance: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       description:
-        'Adapter and its version, the file’s own sha256 and name, options, dropped or hashed members, overridden guards.',
+        'Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), ' +
+        'options, dropped or hashed members, overridden guards.',
     }),
     activations: listOf(
       closed({

@@ -11,6 +11,7 @@ export interface BulkRow {
   readonly upload_id: string | null
   readonly format: 'csv' | 'ndjson'
   readonly options: Record<string, unknown>
+  /** `sha256` is that of the upload and goes with it: the hash of a file of people is not kept longer than the file. */
   readonly source: { readonly file_name: string | null; readonly size_bytes: number; readonly sha256: string | null }
   readonly counts: Counts
   readonly created_at: string
@@ -25,7 +26,9 @@ export interface BulkRow {
 
 export const insertBulk = (
   tx: Tx,
-  row: Pick<BulkRow, 'bulk_id' | 'job_id' | 'upload_id' | 'format' | 'options' | 'source' | 'counts'>,
+  row: Pick<BulkRow, 'bulk_id' | 'job_id' | 'upload_id' | 'format' | 'options' | 'counts'> & {
+    readonly source: Omit<BulkRow['source'], 'sha256'>
+  },
 ) =>
   tx.run(
     `insert into app.subject_bulk (tenant_id, bulk_id, job_id, upload_id, format, options, source, counts, created_by)
@@ -46,12 +49,14 @@ export const insertBulk = (
 /** Its job says how it goes; when that is forgotten, only the end remains. */
 export const findBulk = (tx: Tx, bulk_id: string) =>
   tx.find<BulkRow>(
-    `select b.bulk_id, b.job_id, b.upload_id, b.format, b.options, b.source, b.counts, b.created_at, b.created_by,
+    `select b.bulk_id, b.job_id, b.upload_id, b.format, b.options,
+            b.source || jsonb_build_object('sha256', u.sha256) as source, b.counts, b.created_at, b.created_by,
             coalesce(b.finished_at, j.finished_at) as finished_at, j.problem,
             coalesce(j.state, case when b.finished_at is null then 'failed' else 'succeeded' end) as state,
             jsonb_build_object('done', coalesce(j.progress_done, 0), 'total', j.progress_total, 'unit', j.progress_unit) as progress,
             (select coalesce(max(r.seq), 0) from app.subject_bulk_reject r where r.tenant_id = $1 and r.bulk_id = $2) as kept
        from app.subject_bulk b left join app.job j on j.tenant_id = b.tenant_id and j.job_id = b.job_id
+       left join app.upload u on u.tenant_id = b.tenant_id and u.upload_id = b.upload_id
       where b.tenant_id = $1 and b.bulk_id = $2`,
     [tx.tenant_id, bulk_id],
   )

@@ -37,7 +37,7 @@ export const bulkRoutes = [
         errors: [{ in: 'body', pointer: '#/options', detail: fault }],
       })
     }
-    const { file_name, size_bytes, sha256 } = await useUpload(tx, body.upload_id)
+    const { file_name, size_bytes } = await useUpload(tx, body.upload_id)
     const [bulk_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,
@@ -52,7 +52,7 @@ export const bulkRoutes = [
       upload_id: body.upload_id,
       format: body.format,
       options,
-      source: { file_name, size_bytes, sha256 },
+      source: { file_name, size_bytes },
       counts: NOTHING,
     })
     return job

@@ -31,7 +31,11 @@ export const Bulk = closed(
     job_id: Id(),
     format: oneOf(bulkFormats),
     state: oneOf(jobStates),
-    source: closed({ file_name: nullable(text(500)), size_bytes: Count, sha256: nullable(text(64)) }),
+    source: closed({
+      file_name: nullable(text(500)),
+      size_bytes: Count,
+      sha256: nullable(text(64, { description: 'Of the upload; null once that is removed.' })),
+    }),
     progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
     counts: BulkCounts,
     problem: Type.Unsafe<Record<string, unknown> | null>({ type: ['object', 'null'], additionalProperties: true }),

@@ -1,0 +1,205 @@
+/**
+ * Integrity keys: what codes, hashes and signatures that are kept were made with. Each is a row, encrypted by a key wrapper, so
+ * that the wrapping key can be replaced without touching anything the key has made. The first ones are derived from the master
+ * key, as all of them were before there were rows.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Scope, Tx } from '../database/tx.ts'
+import type { Transactions } from '../kernel.ts'
+import type { Keyring } from '../seal.ts'
+import { SYSTEM_TENANT } from '../uuid.ts'
+import { type IntegrityKeyRow, insertIntegrityKeys, listIntegrityKeys, type NewIntegrityKey } from './queries.ts'
+
+/** One key for all tenants. The words are part of how the first keys were derived: they are never changed. */
+export const systemPurposes = [
+  'audit-checkpoint',
+  'audit-event',
+  'cursor',
+  'evaluation-record',
+  'idempotency-fingerprint',
+] as const
+export type SystemPurpose = (typeof systemPurposes)[number]
+
+/** A key of its own for each tenant. */
+export const tenantPurposes = ['dataset-hash'] as const
+export type TenantPurpose = (typeof tenantPurposes)[number]
+
+/** Encrypts keys at rest. Asynchronous, so that a key management service can do it as well as a file. */
+export interface KeyWrapper {
+  /** Names the key that wraps now. */
+  readonly id: string
+  wrap(key: Buffer, context: string): Promise<string>
+  /** Throws unless text, context and wrapping key are all the ones it was wrapped with. */
+  unwrap(wrapped: string, context: string): Promise<Buffer>
+}
+
+/** Wraps with the first master key file, unwraps with any of them. */
+export const createFileKeyWrapper = (keyring: Keyring): KeyWrapper => ({
+  id: keyring.key_id,
+  wrap: async (key, context) => keyring.seal(key, context),
+  unwrap: async (wrapped, context) => keyring.open(wrapped, context),
+})
+
+export interface IntegrityKeys {
+  /** Makes new codes. */
+  current(purpose: SystemPurpose): Buffer
+  /** Newest first: for what must be recognised whichever key has made it. */
+  all(purpose: SystemPurpose): readonly Buffer[]
+  tenantKey(tenant_id: string, purpose: TenantPurpose): Promise<Buffer>
+}
+
+export class IntegrityKeyUnavailable extends Error {
+  override readonly name = 'IntegrityKeyUnavailable'
+}
+
+const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:keys' }
+const contextOf = ({ tenant_id, purpose, key_no }: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>): string =>
+  `${tenant_id}/integrity-key:${purpose}:${key_no}`
+
+const derivationOf = (tenant_id: string, purpose: TenantPurpose): string => `${purpose}:${tenant_id}`
+
+/** As they were before there were rows: for a keyring without a database. */
+export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
+  current: (purpose) => keyring.derive(purpose),
+  all: (purpose) => keyring.deriveEach(purpose),
+  tenantKey: async (tenant_id, purpose) => keyring.derive(derivationOf(tenant_id, purpose)),
+})
+
+/** Reads the rows once; nothing is waited for inside a transaction. */
+export async function loadIntegrityKeys(
+  transactions: Pick<Transactions, 'one' | 'write'>,
+  keyring: Keyring,
+): Promise<IntegrityKeys> {
+  const wrapper = createFileKeyWrapper(keyring)
+  const rows = await transactions.one(SCOPE, (tx) => listIntegrityKeys(tx, SYSTEM_TENANT))
+  const keys = new Map<string, readonly Buffer[]>()
+  for (const purpose of systemPurposes) keys.set(purpose, await openAll(wrapper, rows, purpose))
+  const all = (purpose: SystemPurpose) => keys.get(purpose) as readonly Buffer[]
+  return {
+    all,
+    current: (purpose) => all(purpose)[0] as Buffer,
+    tenantKey: async (tenant_id, purpose) => {
+      const scope = { tenant_id, actor: SCOPE.actor }
+      const read = () => transactions.one(scope, (tx) => listIntegrityKeys(tx, tenant_id))
+      let stored = await read()
+      if (!stored.some((row) => row.purpose === purpose)) {
+        // A process of the release before has made the tenant: it derives this very key.
+        const made = await createTenantKeys(keyring, tenant_id)
+        await transactions.write(scope, (tx) => insertIntegrityKeys(tx, made))
+        stored = await read()
+      }
+      return (await openAll(wrapper, stored, purpose))[0] as Buffer
+    },
+  }
+}
+
+/** The newest must open, since it makes what others verify; of the earlier ones, those whose wrapping key is still there do. */
+async function openAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], purpose: string): Promise<Buffer[]> {
+  const ofPurpose = rows.filter((row) => row.purpose === purpose)
+  const [newest] = ofPurpose
+  if (!newest)
+    throw new IntegrityKeyUnavailable(`There is no integrity key for ${purpose} yet. Run "npx probity seed".`)
+  const opened: Buffer[] = []
+  for (const row of ofPurpose) {
+    const key = row === newest || row.state === 'trusted' ? await tryUnwrap(wrapper, row) : null
+    if (row === newest && key === null) {
+      throw new IntegrityKeyUnavailable(
+        `The integrity key for ${purpose} was encrypted with the master key ${row.wrapped_by}, which is not there. Add its ` +
+          'file to PROBITY_MASTER_KEY_FILE. If it is lost for good, "npx probity keys renew" makes new integrity keys; what ' +
+          'the lost ones have made can then no longer be verified.',
+      )
+    }
+    if (key) opened.push(key)
+  }
+  return opened
+}
+
+async function tryUnwrap(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<Buffer | null> {
+  try {
+    return await wrapper.unwrap(row.wrapped, contextOf(row))
+  } catch {
+    return null
+  }
+}
+
+async function wrapped(
+  wrapper: KeyWrapper,
+  row: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>,
+  key: Buffer,
+): Promise<NewIntegrityKey> {
+  return { ...row, wrapped: await wrapper.wrap(key, contextOf(row)), wrapped_by: wrapper.id }
+}
+
+/** The same, encrypted by the wrapper's current key; null where its present wrapping key is not there. */
+export async function wrapAgain(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<string | null> {
+  const key = await tryUnwrap(wrapper, row)
+  return key && (await wrapper.wrap(key, contextOf(row)))
+}
+
+/** The first keys of the system: what every master key gave, the oldest, which stands last, as number 1. */
+async function createSystemKeys(keyring: Keyring, purposes: readonly SystemPurpose[]): Promise<NewIntegrityKey[]> {
+  const wrapper = createFileKeyWrapper(keyring)
+  const rows: NewIntegrityKey[] = []
+  for (const purpose of purposes) {
+    for (const [index, key] of keyring.deriveEach(purpose).toReversed().entries()) {
+      rows.push(await wrapped(wrapper, { tenant_id: SYSTEM_TENANT, purpose, key_no: index + 1 }, key))
+    }
+  }
+  return rows
+}
+
+/** The first keys of a tenant, as the master key gave them. */
+export async function createTenantKeys(keyring: Keyring, tenant_id: string): Promise<NewIntegrityKey[]> {
+  const wrapper = createFileKeyWrapper(keyring)
+  return Promise.all(
+    tenantPurposes.map((purpose) =>
+      wrapped(wrapper, { tenant_id, purpose, key_no: 1 }, keyring.derive(derivationOf(tenant_id, purpose))),
+    ),
+  )
+}
+
+/**
+ * Makes the rows that are missing, from the present master keys. Any number of processes may do this at once. The system's own
+ * tenant key is written last: where it is there, every tenant of before has its own.
+ */
+export async function ensureIntegrityKeys(
+  steward: Pick<Transactions, 'write'>,
+  keyring: Keyring,
+  listTenantIds: (tx: Tx) => Promise<readonly string[]>,
+): Promise<void> {
+  const { rows, tenants } = await steward.write(SCOPE, async (tx) => {
+    const found = await listIntegrityKeys(tx, SYSTEM_TENANT)
+    const isDone = tenantPurposes.every((purpose) => found.some((row) => row.purpose === purpose))
+    return { rows: found, tenants: isDone ? [] : [...(await listTenantIds(tx)), SYSTEM_TENANT] }
+  })
+  const missing = systemPurposes.filter((purpose) => !rows.some((row) => row.purpose === purpose))
+  if (missing.length > 0) {
+    const made = await createSystemKeys(keyring, missing)
+    await steward.write(SCOPE, (tx) => insertIntegrityKeys(tx, made))
+  }
+  for (const tenant_id of tenants) {
+    const made = await createTenantKeys(keyring, tenant_id)
+    await steward.write({ tenant_id, actor: SCOPE.actor }, (tx) => insertIntegrityKeys(tx, made))
+  }
+}
+
+/**
+ * New random keys beside the ones of before. `lost`: only where the newest cannot be opened. `all`: also where it can, but for
+ * tenants, since another key would make every hashed member of their lists another value.
+ */
+export async function renewalOf(
+  keyring: Keyring,
+  rows: readonly IntegrityKeyRow[],
+  which: 'lost' | 'all',
+): Promise<NewIntegrityKey[]> {
+  const wrapper = createFileKeyWrapper(keyring)
+  const newest = rows.filter((row, index) => rows.findIndex(({ purpose }) => purpose === row.purpose) === index)
+  const renewed: NewIntegrityKey[] = []
+  for (const row of newest) {
+    const isRenewed = which === 'all' && (systemPurposes as readonly string[]).includes(row.purpose)
+    if (!isRenewed && (await tryUnwrap(wrapper, row)) !== null) continue
+    const { tenant_id, purpose, key_no } = row
+    renewed.push(await wrapped(wrapper, { tenant_id, purpose, key_no: key_no + 1 }, randomBytes(32)))
+  }
+  return renewed
+}
