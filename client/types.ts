@@ -2515,7 +2515,7 @@ export interface paths {
         put?: never;
         /**
          * Create a matrix with a first draft
-         * @description A tenant may have its own matrix under the key of a shared one; it then goes before the shared one.
+         * @description A tenant may have its own matrix under the key of a shared one. The shared one goes on deciding until a version of the own one is put in force, and both stay readable: `origin` says which is meant.
          *
          *     Roles: policy_editor.
          *
@@ -3045,7 +3045,7 @@ export interface paths {
         put?: never;
         /**
          * Create a rule with a first draft
-         * @description A tenant may have its own rule under the key of a shared one; it then goes before the shared one.
+         * @description A tenant may have its own rule under the key of a shared one. The shared one goes on deciding until a version of the own one is put in force, and both stay readable: `origin` says which is meant.
          *
          *     Roles: policy_editor.
          *
@@ -5175,6 +5175,11 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -5190,7 +5195,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -5205,6 +5213,11 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -5220,7 +5233,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -5248,8 +5264,16 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             /** Format: date-time */
             created_at: string;
@@ -5301,6 +5325,16 @@ export interface components {
             list_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -5354,6 +5388,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -5379,6 +5418,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -5657,6 +5701,11 @@ export interface components {
              * @enum {string}
              */
             via: "tenant-own" | "tenant-pin" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description An own list that existed before the shared one of its name. */
             shadows_shared: boolean;
             version: number;
@@ -5704,6 +5753,11 @@ export interface components {
              * @enum {string}
              */
             via: "tenant-own" | "tenant-pin" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description An own list that existed before the shared one of its name. */
             shadows_shared: boolean;
             version: number;
@@ -6325,6 +6379,11 @@ export interface components {
         /** RiskMatrixDependencies */
         RiskMatrixDependencies: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number | null;
             items: {
                 list_key: string;
@@ -6340,6 +6399,11 @@ export interface components {
         /** RiskMatrixVersion */
         RiskMatrixVersion: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            matrix_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -6355,7 +6419,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -6366,6 +6433,11 @@ export interface components {
         /** RiskMatrixText */
         RiskMatrixText: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @enum {string} */
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
@@ -6396,6 +6468,16 @@ export interface components {
             matrix_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -6506,6 +6588,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -6531,6 +6618,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -6753,6 +6845,11 @@ export interface components {
         /** RuleDependencies */
         RuleDependencies: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number | null;
             items: {
                 list_key: string;
@@ -6768,6 +6865,11 @@ export interface components {
         /** RuleVersion */
         RuleVersion: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            rule_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -6783,7 +6885,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -6794,6 +6899,11 @@ export interface components {
         /** RuleText */
         RuleText: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @enum {string} */
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
@@ -6824,6 +6934,16 @@ export interface components {
             rule_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -6873,6 +6993,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -6898,6 +7023,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -6974,9 +7104,14 @@ export interface components {
                     unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
                 };
             };
-            /** @description By the version that decided, the newest first. */
+            /** @description By the version that decided, the newest first; this tenant’s own before a shared one of the same number. */
             versions: {
                 version: number;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string}
+                 */
+                origin: "own" | "shared";
                 /** @description Single decisions and items of batches. */
                 decisions: number;
                 hits: number;
@@ -7052,12 +7187,22 @@ export interface components {
             /** @enum {string} */
             family: "matrix" | "rule";
             key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number;
             content_hash: string;
         };
         /** PinnedVersion */
         PinnedVersion: {
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Why this version: tenant-own, tenant-pin or shared. */
             via: string;
             version: number;
@@ -7316,7 +7461,17 @@ export interface components {
             family: "matrix" | "rule" | "list" | "engine";
             key: string;
             from_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            from_origin: "own" | "shared" | null;
             to_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            to_origin: "own" | "shared" | null;
             from_overlay: number | null;
             to_overlay: number | null;
             /**
@@ -7536,6 +7691,11 @@ export interface components {
             provider_calls: number;
             missing_credentials: string[];
             definition_version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            definition_origin: "own" | "shared";
             /** @description The first items, decided on what is in force now; nothing of it is kept. */
             tried: {
                 items: number;
@@ -7562,6 +7722,11 @@ export interface components {
             family: "matrix" | "rule";
             definition_key: string;
             definition_version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            definition_origin: "own" | "shared";
             engine: number;
             /**
              * Format: uuid
@@ -7689,7 +7854,17 @@ export interface components {
             family: "matrix" | "rule" | "list" | "engine";
             key: string;
             from_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            from_origin: "own" | "shared" | null;
             to_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            to_origin: "own" | "shared" | null;
             from_overlay: number | null;
             to_overlay: number | null;
         };
@@ -7759,6 +7934,11 @@ export interface components {
             key: string;
             /** @description Null: a draft. */
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Of exactly what was tried. */
             content_hash: string;
             /** @description Of the overlay that was tried on a shared list. */
@@ -7951,6 +8131,11 @@ export interface components {
             key: string;
             /** @description Null: a draft. */
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Of exactly what was tried. */
             content_hash: string;
             /** @description Of the overlay that was tried on a shared list. */
@@ -8000,6 +8185,11 @@ export interface components {
         /** Coverage */
         Coverage: {
             key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number;
             /** @description Single decisions that were looked at, the latest first. */
             decisions: number;
@@ -10386,7 +10576,10 @@ export interface operations {
     };
     getDataset: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10512,7 +10705,10 @@ export interface operations {
     };
     listDependents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10549,6 +10745,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -10638,7 +10836,10 @@ export interface operations {
     };
     getDatasetVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10720,6 +10921,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Only keys that begin so. */
                 key_prefix?: string;
                 /** @description Only entries whose text holds this, in any case. */
@@ -10758,7 +10961,10 @@ export interface operations {
     };
     getProvenance: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10793,6 +10999,8 @@ export interface operations {
     exportDatasetVersion: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 format?: "json" | "ndjson" | "csv" | "xlsx";
                 /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx). */
                 formula_guard?: boolean;
@@ -10831,6 +11039,8 @@ export interface operations {
     getProof: {
         parameters: {
             query: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description The business key. */
                 key: string;
             };
@@ -10876,6 +11086,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -13351,7 +13565,10 @@ export interface operations {
     };
     getRiskMatrix: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13482,7 +13699,10 @@ export interface operations {
     };
     listRiskMatrixDependencies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13519,6 +13739,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -13596,7 +13818,10 @@ export interface operations {
     };
     getRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13766,6 +13991,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -13801,7 +14030,10 @@ export interface operations {
     };
     validateRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13835,7 +14067,10 @@ export interface operations {
     };
     simulateRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13881,7 +14116,10 @@ export interface operations {
     };
     testRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13938,6 +14176,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
             };
             header?: never;
             path: {
@@ -14611,7 +14851,10 @@ export interface operations {
     };
     getRule: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -14742,7 +14985,10 @@ export interface operations {
     };
     listRuleDependencies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -14779,6 +15025,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -14856,7 +15104,10 @@ export interface operations {
     };
     getRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15026,6 +15277,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -15061,7 +15316,10 @@ export interface operations {
     };
     validateRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15095,7 +15353,10 @@ export interface operations {
     };
     simulateRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15141,7 +15402,10 @@ export interface operations {
     };
     testRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15198,6 +15462,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
             };
             header?: never;
             path: {
@@ -16039,10 +16305,20 @@ export interface operations {
                     /** @description Only what is to be different; null takes an input away. */
                     inputs?: Record<string, never>;
                     definition_version?: number;
+                    /**
+                     * @description Whose version it is; of the owner that was pinned when absent.
+                     * @enum {string}
+                     */
+                    definition_origin?: "own" | "shared";
                     /** @description Lists to be read in another version; all others as pinned. */
                     lists?: {
                         list_key: string;
                         version: number;
+                        /**
+                         * @description Whose version it is; of the owner that was pinned when absent.
+                         * @enum {string}
+                         */
+                        origin?: "own" | "shared";
                     }[];
                     /**
                      * @description Also search the smallest change of inputs that alters the band.
@@ -17118,7 +17394,10 @@ export interface operations {
     };
     startDatasetImpact: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -17311,7 +17590,10 @@ export interface operations {
     };
     startRiskMatrixBacktest: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -17432,6 +17714,8 @@ export interface operations {
     getRiskMatrixCoverage: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Of the definition; the one in force when absent. */
                 version?: number;
                 /** @description Decisions made from here on. */
@@ -17470,7 +17754,10 @@ export interface operations {
     };
     startRuleBacktest: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -17591,6 +17878,8 @@ export interface operations {
     getRuleCoverage: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Of the definition; the one in force when absent. */
                 version?: number;
                 /** @description Decisions made from here on. */

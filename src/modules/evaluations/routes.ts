@@ -59,7 +59,7 @@ export const decisionRoutes = [
       engine: content.engine,
       outcome: shownOutcome(content.outcome),
       explanation: content.explanation as never,
-      definition: shownDefinition(content),
+      definition: shownDefinition(content, manifestOf(resolution)),
       lists: shownLists(manifestOf(resolution)),
       document_hash,
     }
@@ -130,7 +130,7 @@ export const decisionRoutes = [
       inputs: { ...content.inputs },
       valid_at: content.valid_at,
       engine: content.engine,
-      definition: shownDefinition(content),
+      definition: shownDefinition(content, manifest),
       lists: shownLists(manifest),
       used: content.used as never,
       receipt: shownReceipt(row),

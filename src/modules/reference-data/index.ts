@@ -24,7 +24,7 @@ import { datasetImport } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
-import { Label, Origin, Sha256, VersionNumber } from './schema.ts'
+import { Label, OfOrigin, Origin, OriginQuery, Sha256, VersionNumber } from './schema.ts'
 import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -45,6 +45,7 @@ export {
   type DatasetViewRow,
   type Family,
   findDataset,
+  findDatasetToChange,
   findDatasetView,
   findSharedDataset,
   insertDataset,
@@ -53,6 +54,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
+export { etagOfView, type Origin, originOf } from './datasets/rules.ts'
 export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
 export {
   keepReceipt,
@@ -120,7 +122,9 @@ export const wire = {
   DifferencePage,
   DifferenceQuery,
   Label,
+  OfOrigin,
   Origin,
+  OriginQuery,
   PinOrder,
   ReasonBody,
   RevokeQuery,

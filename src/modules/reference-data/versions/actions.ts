@@ -8,13 +8,15 @@ import { createMerkleBuilder, type MerkleTree } from '../../../registry/content/
 import { changesOf, diff } from '../../../registry/content/patch.ts'
 import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
-import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
+import { type DatasetRow, findDataset, lockDataset } from '../datasets/queries.ts'
+import { type Origin, originOf } from '../datasets/rules.ts'
 import {
   analyseStage,
   applyDelta,
   copyStage,
   countDelta,
   countDifferences,
+  countDifferencesBetween,
   createDelta,
   createStage,
   type DifferenceRow,
@@ -24,6 +26,7 @@ import {
   insertStaged,
   insertVersion,
   listDifferences,
+  listDifferencesBetween,
   listEntries,
   listEntryHashes,
   type VersionRow,
@@ -226,9 +229,9 @@ const COUNTED_KEYS = 10_000
 export async function expectVersion(
   tx: Tx,
   params: { list_key: string; version: string },
-  family: Family = 'list',
+  origin: Origin | null = null,
 ): Promise<{ dataset: DatasetRow; version: VersionRow }> {
-  const dataset = found(await findDataset(tx, params.list_key, family))
+  const dataset = found(await findDataset(tx, params.list_key, 'list', origin))
   return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
 }
 
@@ -238,7 +241,7 @@ export const makerOf = ({ provenance, created_by }: Pick<VersionRow, 'provenance
 
 export const shownVersion = (list_key: string, version: VersionRow) => {
   const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
-  return { list_key, ...rest, created_by: makerOf(version) }
+  return { list_key, list_origin: originOf(version.tenant_id), ...rest, created_by: makerOf(version) }
 }
 
 export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
@@ -246,20 +249,34 @@ export const sidesOf = (row: DifferenceRow): [Entry | null, Entry | null] => [
   row.after === null ? null : entryOf({ data: row.after, hash: row.after_hash }),
 ]
 
-export async function summarise(tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) {
-  const counts = await countDifferences(tx, dataset, range)
+/** What differs between two versions: how many keys, and which, in key order. */
+interface Differences {
+  count(): Promise<VersionRow['difference']>
+  list(filter: { after: string | null; prefix: string | null }, count: number): Promise<DifferenceRow[]>
+}
+
+const withinOne = (tx: Tx, dataset: DatasetRow, range: { from: number; to: number }): Differences => ({
+  count: () => countDifferences(tx, dataset, range),
+  list: (filter, count) => listDifferences(tx, dataset, range, filter, count),
+})
+
+/** Revisions of two datasets have no common history: both versions are read from end to end. */
+const betweenOwners = (tx: Tx, from: VersionRow, to: VersionRow): Differences => ({
+  count: () => countDifferencesBetween(tx, from, to),
+  list: (filter, count) => listDifferencesBetween(tx, from, to, filter, count),
+})
+
+export const summarise = (tx: Tx, dataset: DatasetRow, range: { from: number; to: number }) =>
+  summariseDifferences(withinOne(tx, dataset, range))
+
+async function summariseDifferences(differences: Differences) {
+  const counts = await differences.count()
   const exact = counts.changed <= COUNTED_KEYS && counts.added + counts.removed + counts.changed <= 10 * COUNTED_KEYS
   const fields = new Map<string, number>()
   if (exact && counts.changed > 0) {
     let after: string | null = null
     for (;;) {
-      const rows: Awaited<ReturnType<typeof listDifferences>> = await listDifferences(
-        tx,
-        dataset,
-        range,
-        { after, prefix: null },
-        2000,
-      )
+      const rows: DifferenceRow[] = await differences.list({ after, prefix: null }, 2000)
       for (const row of rows) {
         const [old, young] = sidesOf(row)
         if (!old || !young) continue
@@ -283,6 +300,8 @@ interface DifferenceInput {
     /** Numbers or labels. */
     readonly from: string
     readonly to: string
+    /** Whose version `from` is, where it is not of the same owner as `to`. */
+    readonly from_origin?: Origin
     readonly limit?: number
     readonly cursor?: string
     readonly key_prefix?: string
@@ -295,18 +314,29 @@ const under = (key: string, entry: Entry | null): object => (entry === null ? {}
 
 /** One page of what differs between two versions, in either direction; the summary comes with the first. */
 export async function differencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
-  const versionOf = async (name: string) =>
-    (await findVersion(tx, dataset, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
-  const from = await versionOf(query.from)
-  const to = await versionOf(query.to)
+  const versionOf = async (of: DatasetRow, name: string) =>
+    (await findVersion(tx, of, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
+  const { family, list_key, tenant_id } = dataset
+  const from_origin = query.from_origin ?? originOf(tenant_id)
+  const is_one = from_origin === originOf(tenant_id)
+  const base = is_one ? dataset : found(await findDataset(tx, list_key, family, from_origin))
+  const from = await versionOf(base, query.from)
+  const to = await versionOf(dataset, query.to)
   const range = { from: from.version, to: to.version }
-  const binding = { k: dataset.list_key, ...range, p: query.key_prefix ?? '', f: query.format ?? '' }
+  const differences = is_one ? withinOne(tx, dataset, range) : betweenOwners(tx, from, to)
+  const binding = {
+    k: list_key,
+    d: [from.dataset_id, to.dataset_id],
+    ...range,
+    p: query.key_prefix ?? '',
+    f: query.format ?? '',
+  }
   const bound = { tenant_id: tx.tenant_id, route, binding }
   const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)
   const after = (position?.[0] as string | undefined) ?? null
   const limit = query.limit ?? 50
   const prefix = query.key_prefix ?? null
-  const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
+  const rows = await differences.list({ after, prefix }, limit + 1)
   const items = rows.slice(0, limit).map((row) => {
     const [before, young] = sidesOf(row)
     return {
@@ -320,9 +350,11 @@ export async function differencePage({ tx, kernel, query }: DifferenceInput, rou
   })
   return {
     ...range,
+    from_origin,
+    to_origin: originOf(tenant_id),
     from_hash: from.content_hash,
     to_hash: to.content_hash,
-    summary: after === null && prefix === null ? await summarise(tx, dataset, range) : null,
+    summary: after === null && prefix === null ? await summariseDifferences(differences) : null,
     items,
     next_cursor:
       rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,
