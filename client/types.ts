@@ -3016,8 +3016,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take over decision tables from DMN or GoRules as drafts of new rules
-         * @description Tables that mean exactly the same here become rules with a draft each; everything else is named with its place. Nothing is taken over approximately, and nothing is published.
+         * Take over decisions from DMN or GoRules as drafts of new rules
+         * @description Decision tables that mean exactly the same here become rules with a draft each. Of a GoRules graph so do expressions that compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and behind which branch it stands. Everything else is named node by node, with its place and the reason. Nothing is taken over approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how many it reads. Nothing is published.
          *
          *     Roles: policy_editor.
          *
@@ -6691,6 +6691,27 @@ export interface components {
                 name: string;
                 /** @description Where in the file it stands. */
                 place: string;
+                /** @description Inputs that other nodes of the file give: decide on those first and hand their outputs on. */
+                reads: {
+                    /** @description Of this rule. */
+                    input: string;
+                    /** @description The rule that gives it; null where that node was left out. */
+                    rule_key: string | null;
+                    /** @description As the file calls it. */
+                    node: string;
+                    /** @description The title of the output. */
+                    output: string;
+                }[];
+                /** @description Branches of a switch: the rule applies only where the output has one of these values. */
+                only_if: {
+                    /** @description The rule that gives it; null where that node was left out. */
+                    rule_key: string | null;
+                    /** @description As the file calls it. */
+                    node: string;
+                    /** @description The title of the output. */
+                    output: string;
+                    value: string;
+                }[];
                 /** @description Everything to be said of the definition. */
                 findings: components["schemas"]["Finding"][];
             }[];
@@ -14717,7 +14738,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description DMN 1.x XML, or a GoRules JSON decision model.
+                     * @description DMN 1.x XML, or a GoRules JSON decision graph.
                      * @enum {string}
                      */
                     format: "dmn" | "gorules";
@@ -14729,7 +14750,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Take over decision tables from DMN or GoRules as drafts of new rules */
+            /** @description Take over decisions from DMN or GoRules as drafts of new rules */
             201: {
                 headers: {
                     [name: string]: unknown;
