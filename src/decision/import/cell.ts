@@ -75,6 +75,7 @@ class CellReader {
   private at = 0
   private readonly kinds = new Set<LiteralKind>()
   private scale = 0
+  private has_comma = false
   private whole_digits = 0
 
   constructor(source: string, dialect: Dialect, place: string) {
@@ -111,7 +112,10 @@ class CellReader {
 
   private terms(depth: number): string {
     const terms = [this.term(depth)]
-    while (this.took(',')) terms.push(this.term(depth))
+    while (this.took(',')) {
+      this.has_comma = true
+      terms.push(this.term(depth))
+    }
     return terms.join(', ')
   }
 
@@ -141,6 +145,8 @@ class CellReader {
     if (this.dialect === 'feel' || joined?.kind !== 'name' || joined.text !== 'and') {
       return `${first.sign} ${printed(first.literal)}`
     }
+    // ZEN joins from left to right: after a comma, `and` would take in everything before it.
+    if (this.has_comma) this.refuse()
     this.at++
     const second = this.bound()
     const [lower, upper] = first.sign.startsWith('>') ? [first, second] : [second, first]

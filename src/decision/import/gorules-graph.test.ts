@@ -62,6 +62,7 @@ describe('an expression', () => {
     ["contains(a, 'x')", 'the function contains()'],
     ['a ?? 5', 'the name "a"'],
     ['a > 5 and a > 7', 'two tests of "a" at once'],
+    ['not a == 1', 'a comparison with a negation'],
     ['(((', 'not a simple test'],
   ])('%s is refused for %s', (value, construct) => {
     const { definitions, findings } = single(value)

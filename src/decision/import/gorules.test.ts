@@ -67,6 +67,9 @@ test.each([
   ["contains(['US', 'CA'], $)", 'CA', 'DE'],
   ["company.country == 'US' or $ == 'CA'", 'CA', 'DE'],
   ["!= 'DE' and turnover > 5", 'CA', 'DE'],
+  ["'US', 'CA' and turnover > 5", 'CA', 'DE'],
+  ["turnover > 50 or $ == 'CA' or 'US'", 'CA', 'DE'],
+  ["not (company.country == 'DE') and turnover > 5", 'CA', 'DE'],
 ])('the cell %s holds for %s and not for %s', (text, hit, miss) => {
   const rules = [
     { _id: 'a', i1: text, i2: '< 100', o1: "'red'" },
@@ -82,6 +85,22 @@ test.each([
   expect([flag(hit, '10'), flag(miss, '10'), flag(hit, '100')]).toEqual(['red', 'green', 'green'])
 })
 
+test('tests of a cell are joined from left to right', () => {
+  const rules = [
+    { _id: 'a', i1: "'CA' or turnover > 5 and turnover < 50", i2: '', o1: "'red'" },
+    { _id: 'b', i1: '', i2: '', o1: "'green'" },
+  ]
+  const [rule] = importGoRules(table({ rules })).definitions
+  const bound = engine1.compile({ family: 'rule', ...(rule as NonNullable<typeof rule>).definition }).bind(new Map())
+  if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
+  const flag = (company_country: string, turnover: string) => {
+    const decision = bound.decide({ company_country, turnover })
+    return decision.ok && decision.outcome.family === 'rule' ? decision.outcome.outputs['flag'] : decision
+  }
+  const flags = [flag('CA', '1'), flag('CA', '100'), flag('DE', '6'), flag('DE', '1')]
+  expect(flags).toEqual(['red', 'green', 'red', 'green'])
+})
+
 test('a row with alternatives is no single row where all that fire count', () => {
   const rules = [{ _id: 'a', i1: "company.country == 'US' or turnover > 5", i2: '', o1: '1' }]
   const { definitions, findings } = importGoRules(table({ hitPolicy: 'collect', rules }))
@@ -94,8 +113,12 @@ test.each([
   ["contains($, 'x')", 'the function contains()'],
   ['len(x) > 5', 'the function len()'],
   ['> 1 + 2', 'arithmetic with "+"'],
-  ['> 5 or < 3', 'the operator "or"'],
-  ['== 3 and other + 1 < 70', 'arithmetic with "+"'],
+  ['7, > 2 and <= 4', 'two tests of "turnover" at once'],
+  ['> 6 and <= 8, > 2 and <= 4', 'two tests of "turnover" at once'],
+  ['active and turnover > 5', 'a comparison with another field'],
+  ['not active or turnover > 5', 'the negation of a field'],
+  ['not turnover == 5', 'a comparison with a negation'],
+  ['== 3 and other + 1 < 70', 'a comparison with another field'],
   ['null', 'null'],
   ["'it\\'s'", 'something that is not a simple test'],
 ])('the cell %s is refused for %s', (text, construct) => {

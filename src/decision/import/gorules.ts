@@ -18,7 +18,14 @@ import {
 } from './imported.ts'
 import { type ForeignColumn, type ForeignTable, ruleOf } from './rule-table.ts'
 import { constructOf } from './tokens.ts'
-import { type Conjunction, readCondition, readDecisionList, testOf, together } from './zen-expressions.ts'
+import {
+  type Conjunction,
+  readCellCondition,
+  readCondition,
+  readDecisionList,
+  testOf,
+  together,
+} from './zen-expressions.ts'
 
 const READ = new Set(['decisionTableNode', 'expressionNode', 'switchNode'])
 const NODES = new Map([
@@ -250,8 +257,7 @@ function cellConditions(text: string, input: Json, place: string, column_place: 
   } catch (error) {
     if (!(error instanceof NotTakenOver) || error.code !== 'construct_refused') throw error
   }
-  if (/^\[[^\]]*\]$/.test(text)) return readCondition(`$ in ${text}`, place, field)
-  return readCondition(/^(?:[<>]|==|!=)/.test(text) ? `$ ${text}` : text, place, field)
+  return readCellCondition(text, place, field)
 }
 
 function expressionTable(name: string, key: string, value: string, content: Json, place: string): ForeignTable {

@@ -35,6 +35,8 @@ type Expression =
   | { readonly form: 'condition'; readonly condition: Condition }
   | { readonly form: 'choice'; readonly of: Condition; readonly then: Expression; readonly otherwise: Expression }
 
+type Compared = Extract<Expression, { form: 'condition' }>
+
 const MAX_CHARS = 4000
 const MAX_DEPTH = 20
 const MAX_ROWS = 200
@@ -45,10 +47,20 @@ const MIRRORED = { '==': '==', '!=': '!=', '<': '>', '>': '<', '<=': '>=', '>=':
 const FORMS = { '==': 'equals', '!=': 'differs', '<': 'below', '<=': 'below', '>': 'above', '>=': 'above' } as const
 const RESERVED = new Set(['and', 'or', 'not', 'in', 'true', 'false', 'null'])
 
-/** `self` is the field that `$` stands for, in a cell of a column. */
-export function readCondition(source: string, place: string, self?: string): Conjunction[] {
-  const reader = new ExpressionReader(source, place, self)
-  const conjunctions = alternativesOf(reader.condition(), reader)
+/** A condition by itself: of a switch, or in a column that reads no field. */
+export function readCondition(source: string, place: string): Conjunction[] {
+  const reader = new ExpressionReader(source, place)
+  return boundedAlternatives(reader.condition(), reader)
+}
+
+/** A cell of a column that reads a field, for which `$` stands. */
+export function readCellCondition(source: string, place: string, field: string): Conjunction[] {
+  const reader = new ExpressionReader(source, place, field)
+  return boundedAlternatives(reader.cell(), reader)
+}
+
+function boundedAlternatives(condition: Condition, reader: ExpressionReader): Conjunction[] {
+  const conjunctions = alternativesOf(condition, reader)
   if (conjunctions.length > MAX_ROWS) reader.refuse('more alternatives than can be written as rows')
   return conjunctions
 }
@@ -174,6 +186,35 @@ class ExpressionReader {
     return this.asCondition(this.expression())
   }
 
+  /** In a cell tests are joined from left to right: `and` binds no closer than `or` and the comma. */
+  cell(): Condition {
+    let read = this.cellTest()
+    while (this.at < this.tokens.length) {
+      const form = this.tookWord('and') ? 'all' : this.tookWord('or') || this.took(',') ? 'any' : this.refuse()
+      read = { form, of: [read, this.cellTest()] }
+    }
+    return read
+  }
+
+  /** A value is compared with the field of the column; only what is true or false by itself stands for itself. */
+  private cellTest(): Condition {
+    const self = { path: this.self as string, is_sibling: false }
+    const next = this.tokens[this.at]
+    if (next?.kind === 'sign' && COMPARISONS.includes(next.text as Comparison)) {
+      this.at++
+      return this.compared(self, next.text as Comparison, this.literal()).condition
+    }
+    if (next?.kind === 'sign' && next.text === '[') return this.membership(self, this.literals(), false).condition
+    const is_negated = next?.text === 'not' || next?.text === '!'
+    const read = this.negation(0)
+    if (read.form === 'literal') return this.compared(self, '==', read.text).condition
+    if (read.form !== 'condition')
+      return this.refuse(read.form === 'field' ? 'a comparison with another field' : undefined)
+    // Without brackets, the negation of a field would be compared with the column's.
+    if (is_negated && this.tokens[this.at - 1]?.text !== ')') this.refuse('the negation of a field')
+    return read.condition
+  }
+
   refuse(construct?: string): never {
     const what = construct ?? constructOf(this.source, 'zen')
     const message = `${excerpt(this.source)} uses ${what}; only comparisons with literals and choices between literals are taken over.`
@@ -204,7 +245,12 @@ class ExpressionReader {
   private negation(depth: number): Expression {
     if (depth > MAX_DEPTH) this.refuse('too deep a nesting')
     if (!this.tookWord('not') && !this.took('!')) return this.comparison(depth)
-    return { form: 'condition', condition: negated(this.asCondition(this.negation(depth + 1))) }
+    // It binds closer than a comparison: `not a == b` negates a alone.
+    const operand = this.primary(depth + 1)
+    const next = this.tokens[this.at]
+    if (next?.text === 'in' || COMPARISONS.includes(next?.text as Comparison))
+      this.refuse('a comparison with a negation')
+    return { form: 'condition', condition: negated(this.asCondition(operand)) }
   }
 
   private comparison(depth: number): Expression {
@@ -225,7 +271,7 @@ class ExpressionReader {
     return this.refuse(left.form === 'field' && right.form === 'field' ? 'a comparison of two fields' : undefined)
   }
 
-  private compared(field: Field, sign: Comparison, literal: string): Expression {
+  private compared(field: Field, sign: Comparison, literal: string): Compared {
     const test = (by: Comparison): Test => ({
       ...field,
       form: FORMS[by],
@@ -234,7 +280,7 @@ class ExpressionReader {
     return { form: 'condition', condition: { form: 'test', test: test(sign), negated: test(OPPOSITE[sign]) } }
   }
 
-  private membership(field: Field, literals: readonly string[], is_negated: boolean): Expression {
+  private membership(field: Field, literals: readonly string[], is_negated: boolean): Compared {
     const cell = readTests(literals.join(', '), 'zen', this.place)
     const inside: Test = { ...field, form: 'other', cell }
     const outside: Test = { ...field, form: 'differs', cell: { ...cell, test: `not(${cell.test})` } }
