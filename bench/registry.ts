@@ -233,7 +233,7 @@ const roundsFor = (entries: number): number => (entries > 500_000 ? 1 : entries 
 async function firstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
   return database.read(scope, async (tx) => {
     const [from, to] = [await findVersion(tx, list, range.from), await findVersion(tx, list, range.to)]
-    const { summary } = await summaryOf(tx, list, from as VersionRow, to as VersionRow)
+    const { summary } = await summaryOf(tx, from as VersionRow, to as VersionRow)
     const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, 51)
     for (const row of rows) changesOf(...(sidesOf(row) as [object, object]))
     return summary
@@ -268,7 +268,7 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
   }
   const fields_ms: number[] = []
   for (let round = 0; round < SMALL_ROUNDS; round++) {
-    fields_ms.push(await timed(() => countAll((body) => database.read(scope, body), list, { from: 1, to: 2 })))
+    fields_ms.push(await timed(() => countAll((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 })))
   }
   const fields = 'difference field by field, all keys, 0.1 % changed'
   const libraries = await measureLibraries(files).catch((error: Error) => error)

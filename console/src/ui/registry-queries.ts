@@ -2,6 +2,7 @@
 import { problemFromAnswer, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../session/client.ts'
+import { type Origin, type OwnedVersion, originQuery, rangeQuery } from './origin.ts'
 
 export type Dataset = Schemas['Dataset']
 export type DatasetType = Schemas['DatasetType']
@@ -23,12 +24,20 @@ export const datasetsQuery = queryOptions({
   },
 })
 
-export const datasetQuery = (list_key: string) =>
+/** Without an owner, the one in force where there is one. */
+export const datasetQuery = (list_key: string, origin?: Origin) =>
   queryOptions({
-    queryKey: ['datasets', 'one', list_key],
+    queryKey: ['datasets', 'one', list_key, origin],
     queryFn: ({ signal }) =>
-      probity.GET('/api/reference-data/datasets/{list_key}', { params: { path: { list_key } }, signal }),
+      probity.GET('/api/reference-data/datasets/{list_key}', {
+        params: { path: { list_key }, query: originQuery(origin) },
+        signal,
+      }),
   })
+
+/** What governs now under a key, whoever it is of. */
+export const versionInForce = ({ active, origin }: Pick<Dataset, 'active' | 'origin'>): OwnedVersion | null =>
+  active && { version: active.version, origin }
 
 export const typeQuery = (type_key: string) =>
   queryOptions({
@@ -39,12 +48,12 @@ export const typeQuery = (type_key: string) =>
   })
 
 /** The difference between two versions: its counts and its first entries. */
-export const differenceQuery = (list_key: string, from: number, to: number) =>
+export const differenceQuery = (list_key: string, from: OwnedVersion, to: OwnedVersion) =>
   queryOptions({
     queryKey: ['datasets', 'difference', list_key, from, to],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/diff', {
-        params: { path: { list_key }, query: { from, to, limit: 5 } },
+        params: { path: { list_key }, query: { ...rangeQuery(from, to), limit: 5 } },
         signal,
       }),
     // Versions never change, so neither does what lies between two of them once all of it is counted.
@@ -55,11 +64,15 @@ export const exportFormats = ['json', 'ndjson', 'csv', 'xlsx'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /** A download needs the token, which a plain link does not send. */
-export async function readExport(list_key: string, version: number, format: ExportFormat): Promise<Blob> {
+export async function readExport(
+  list_key: string,
+  { version, origin }: OwnedVersion,
+  format: ExportFormat,
+): Promise<Blob> {
   const { data, error, response } = await probity.raw.GET(
     '/api/reference-data/datasets/{list_key}/versions/{version}/export',
     {
-      params: { path: { list_key, version: String(version) }, query: { format } },
+      params: { path: { list_key, version: String(version) }, query: { origin, format } },
       headers: { accept: '*/*' },
       parseAs: 'blob',
     },

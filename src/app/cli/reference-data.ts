@@ -206,7 +206,7 @@ Example:
       }
       await read(async (tx) => {
         const list = await needList(tx, list_key)
-        if (from !== to) terminal.note(summaryLine(await countAll((body) => body(tx), list, { from, to })))
+        if (from !== to) terminal.note(summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to })))
         terminal.note(await standingOf(tx, list))
       })
       return 0
@@ -283,7 +283,7 @@ Example:
         const [one, other] = [await needVersion(tx, list, from), await needVersion(tx, list, to)]
         const range = { from: one.version, to: other.version }
         const rows = await listDifferences(tx, list, range, { after: null, prefix: null }, limit)
-        return { one, other, range, rows, summary: await countAll((body) => body(tx), list, range) }
+        return { one, other, range, rows, summary: await countAll((body) => body(tx), one, other) }
       })
       const { one, other, range, summary } = found
       const items = found.rows.map((row) => {

@@ -190,7 +190,7 @@ export async function changeInForce(tx: Tx, list: DatasetRow, to: number): Promi
   const from = (await findInForce(tx, 'list', list.list_key, 'base'))?.version
   if (!from) return `Nothing is in force yet; version ${to} would be the first.`
   if (from === to) return `Version ${to} is in force already.`
-  return `From version ${from} to ${to}: ${summaryLine(await countAll((body) => body(tx), list, { from, to }))}`
+  return `From version ${from} to ${to}: ${summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to }))}`
 }
 
 const SHOWN_FIELDS = 8

@@ -15,6 +15,8 @@ export interface Cell {
   readonly kinds: ReadonlySet<LiteralKind>
   /** Most digits any of its numbers has after the point. */
   readonly scale: number
+  /** Most digits any of its numbers has before the point. */
+  readonly whole_digits: number
 }
 
 interface Literal {
@@ -24,7 +26,7 @@ interface Literal {
 
 const MAX_CELL_CHARS = 2000
 const MAX_NESTED_NOTS = 5
-export const ANY: Cell = { test: '-', kinds: new Set(), scale: 0 }
+export const ANY: Cell = { test: '-', kinds: new Set(), scale: 0, whole_digits: 0 }
 
 export function readTests(text: string, dialect: Dialect, place: string): Cell {
   const trimmed = text.trim()
@@ -42,7 +44,7 @@ export function readOutput(text: string, dialect: Dialect, place: string): Value
 }
 
 /** Numbers of an output are JSON numbers: one that would come out different is refused. */
-function exactNumber(text: string, place: string): number {
+export function exactNumber(text: string, place: string): number {
   const number = Number(text)
   const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   if (Object.is(number, -0)) return 0
@@ -73,6 +75,8 @@ class CellReader {
   private at = 0
   private readonly kinds = new Set<LiteralKind>()
   private scale = 0
+  private has_comma = false
+  private whole_digits = 0
 
   constructor(source: string, dialect: Dialect, place: string) {
     this.source = source
@@ -87,7 +91,7 @@ class CellReader {
   tests(): Cell {
     const test = this.terms(0)
     if (this.at < this.tokens.length) this.refuse()
-    return { test, kinds: this.kinds, scale: this.scale }
+    return { test, kinds: this.kinds, scale: this.scale, whole_digits: this.whole_digits }
   }
 
   onlyLiteral(): Literal {
@@ -108,7 +112,10 @@ class CellReader {
 
   private terms(depth: number): string {
     const terms = [this.term(depth)]
-    while (this.took(',')) terms.push(this.term(depth))
+    while (this.took(',')) {
+      this.has_comma = true
+      terms.push(this.term(depth))
+    }
     return terms.join(', ')
   }
 
@@ -138,6 +145,8 @@ class CellReader {
     if (this.dialect === 'feel' || joined?.kind !== 'name' || joined.text !== 'and') {
       return `${first.sign} ${printed(first.literal)}`
     }
+    // ZEN joins from left to right: after a comma, `and` would take in everything before it.
+    if (this.has_comma) this.refuse()
     this.at++
     const second = this.bound()
     const [lower, upper] = first.sign.startsWith('>') ? [first, second] : [second, first]
@@ -166,7 +175,11 @@ class CellReader {
   private literal(): Literal {
     const literal = this.plainLiteral()
     this.kinds.add(literal.kind)
-    if (literal.kind === 'number') this.scale = Math.max(this.scale, literal.text.split('.')[1]?.length ?? 0)
+    if (literal.kind === 'number') {
+      const [whole = '', digits = ''] = literal.text.replace('-', '').split('.')
+      this.scale = Math.max(this.scale, digits.length)
+      this.whole_digits = Math.max(this.whole_digits, whole.length)
+    }
     return literal
   }
 

@@ -36,7 +36,7 @@ test('types, limits, defaults and reasons are taken over', async () => {
       row('not(5,6)', '"b"'),
   })
   expect(found).toEqual({
-    inputs: [{ name: 'Amount_due', title: 'Amount due', type: 'decimal', scale: 3, minimum: '0', maximum: '999.125' }],
+    inputs: [{ name: 'Amount_due', title: 'Amount due', type: 'decimal', scale: 6, minimum: '0', maximum: '999.125' }],
     table: {
       hit_policy: 'first',
       columns: ['Amount_due'],
@@ -118,6 +118,31 @@ test.each([
   expect(findings[0]?.pointer).toMatch(/decision "Fee class" \(line 3\)\/decisionTable\/rule\[2\]\/inputEntry\[1\]$/)
 })
 
+test('a column of numbers keeps every digit the file writes, and says how many it reads', async () => {
+  const scaleOf = async (tests: readonly string[]) => {
+    const { definitions, findings } = await importDmn(file({ rows: tests.map((text) => row(text, '1')).join('') }))
+    const precision = findings.filter(({ code }) => code === 'number_precision')
+    return [definitions[0]?.definition.inputs[0]?.scale, precision.map(({ severity, message }) => [severity, message])]
+  }
+  const said = (scale: number, largest: string) => [
+    ['warning', expect.stringContaining(`up to ${scale} digits after the point and up to ${largest} before it`)],
+  ]
+  expect(await scaleOf(['> 5'])).toEqual([6, said(6, '9007199254')])
+  expect(await scaleOf(['> 5', '> 0.12345678'])).toEqual([8, said(8, '90071992')])
+  expect(await scaleOf(['> 12000000000'])).toEqual([1, said(1, '900719925474099')])
+  const [rule] = (await importDmn(file({ rows: row('> 0.005', '1') }))).definitions
+  const bound = engine1.compile({ family: 'rule', ...(rule as NonNullable<typeof rule>).definition }).bind(new Map())
+  if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
+  expect(bound.decide({ Amount_due: '0.005001' })).toMatchObject({ ok: true, outcome: { hit: true } })
+  expect(bound.decide({ Amount_due: '0.0050001' })).toMatchObject({ ok: false, findings: [{ code: 'input_type' }] })
+})
+
+test('ranked outputs that would come out different are refused', async () => {
+  const output = '<output name="o"><outputValues><text>0.1234567890123456789, 1</text></outputValues></output>'
+  const found = await only({ attributes: 'hitPolicy="PRIORITY"', output, rows: row('-', '1') })
+  expect(found).toMatchObject({ code: 'number_inexact' })
+})
+
 test('two columns on one input are refused: they would become two inputs', async () => {
   const column = '<inputExpression typeRef="number"><text>Age</text></inputExpression>'
   const cells = '<inputEntry><text>1</text></inputEntry>'.repeat(2)
@@ -131,7 +156,8 @@ test('logic around tables is named, and the tables beside it are still taken ove
     <decision name="Call"><invocation/></decision><decision name="Nothing"/>`
   const { definitions, findings } = await importDmn(file({ before }))
   expect(definitions.map(({ name }) => name)).toEqual(['Fee class'])
-  expect(findings.map(({ message }) => message)).toEqual([
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  expect(errors.map(({ message }) => message)).toEqual([
     'This is a business knowledge model; only decision tables are taken over.',
     'This is an import of another model; only decision tables are taken over.',
     'Sum was left out: it is a literalExpression: 1 + 2 uses arithmetic with "+".',

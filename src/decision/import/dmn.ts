@@ -5,7 +5,7 @@
 import { SourceFault } from '../../registry/adapter.ts'
 import { attributeOf, childOf, childrenOf, readXml, textOf, type XmlElement } from '../../registry/formats/xml.ts'
 import type { Collect, HitPolicy, Value } from '../model.ts'
-import { type Cell, type LiteralKind, readOutput, readTests, readValues } from './cell.ts'
+import { type Cell, exactNumber, type LiteralKind, readOutput, readTests, readValues } from './cell.ts'
 import { DmnTypes } from './dmn-types.ts'
 import {
   excerpt,
@@ -234,11 +234,11 @@ function prioritiesOf(outputs: readonly XmlElement[], decision: XmlElement, plac
   const values = declared === undefined ? null : readValues(declared, 'feel')
   if (!values)
     throw new NotTakenOver('priorities_missing', place, 'its outputs are not listed in the order of importance.')
-  return values.map(({ kind, text }) => priorityValue(kind, text))
+  return values.map(({ kind, text }) => priorityValue(kind, text, place))
 }
 
-function priorityValue(kind: LiteralKind, text: string): Value {
-  if (kind === 'number') return Number(text)
+function priorityValue(kind: LiteralKind, text: string, place: string): Value {
+  if (kind === 'number') return exactNumber(text, place)
   return kind === 'boolean' ? text === 'true' : text
 }
 

@@ -1,11 +1,12 @@
 /**
- * Decision tables of GoRules JSON graphs as rules, each table by itself. Expressions, functions, switches and linked decisions
- * have no counterpart and are named; how the nodes of a graph are joined is not taken over.
+ * GoRules JSON graphs as rules: decision tables, expressions that compare and choose, and switches, each as a rule that says
+ * which other rules give its inputs. Functions, arithmetic and called decisions have no counterpart and are named, node by node.
  */
 import { readJson } from '../../kernel/json-text.ts'
 import { isObject } from '../../registry/content/pointer.ts'
-import type { HitPolicy } from '../model.ts'
-import { type Cell, readOutput, readTests } from './cell.ts'
+import type { HitPolicy, Value } from '../model.ts'
+import { ANY, readOutput, readTests } from './cell.ts'
+import { BRANCH, Graph, idOf, type Json, linked, textOf } from './gorules-graph.ts'
 import {
   excerpt,
   type Imported,
@@ -17,11 +18,18 @@ import {
 } from './imported.ts'
 import { type ForeignColumn, type ForeignTable, ruleOf } from './rule-table.ts'
 import { constructOf } from './tokens.ts'
+import {
+  type Conjunction,
+  readCellCondition,
+  readCondition,
+  readDecisionList,
+  testOf,
+  together,
+} from './zen-expressions.ts'
 
+const READ = new Set(['decisionTableNode', 'expressionNode', 'switchNode'])
 const NODES = new Map([
-  ['expressionNode', 'an expression node'],
   ['functionNode', 'a function node'],
-  ['switchNode', 'a switch node'],
   ['decisionNode', 'a node that calls another decision'],
   ['customNode', 'a custom node'],
 ])
@@ -31,12 +39,13 @@ const HIT_POLICIES = new Map<string, HitPolicy>([
   ['collect', 'collect'],
 ])
 
-type Json = Readonly<Record<string, unknown>>
+const MAX_EDGES = 5000
 
 export function importGoRules(json: string): Imported {
   const findings = new ImportFindings()
-  const definitions: ImportedRule[] = []
-  const nodes = readNodes(json, findings)
+  const rules: NodeRule[] = []
+  const { nodes, edges } = readGraph(json, findings)
+  const graph = new Graph(nodes, edges)
   const ids = new Set<string>()
   for (const [n, node] of nodes.entries()) {
     const place = `/nodes/${n}`
@@ -48,38 +57,39 @@ export function importGoRules(json: string): Imported {
     }
     ids.add(id)
     if (NO_LOGIC.has(type)) continue
-    const rule = type === 'decisionTableNode' ? importTable(node, place, findings) : null
-    if (rule) definitions.push(rule)
-    else if (type !== 'decisionTableNode') {
+    if (READ.has(type)) rules.push(...importNode(node, place, graph, findings))
+    else {
       const what = NODES.get(type) ?? `a node of type ${excerpt(type) || 'nothing'}`
-      const message = `${excerpt(textOf(node, 'name'))} was left out: it is ${what}; only decision tables are taken over.`
+      const message = `${excerpt(textOf(node, 'name'))} was left out: it is ${what}, which no rule can stand for.`
       findings.refuse('construct_refused', place, message)
     }
   }
-  return { definitions, findings: findings.all() }
+  return { definitions: linked(rules, graph, findings), findings: findings.all() }
 }
 
-function readNodes(json: string, findings: ImportFindings): Json[] {
+function readGraph(json: string, findings: ImportFindings): { nodes: Json[]; edges: Json[] } {
+  const nothing = { nodes: [], edges: [] }
   if (json.length > MAX_FILE_CHARS) {
     findings.refuse(
       'source_too_large',
       '',
       `A file may have ${MAX_FILE_CHARS} characters; this one has ${json.length}.`,
     )
-    return []
+    return nothing
   }
   const graph = parsed(json, findings)
   const nodes = isObject(graph) ? graph['nodes'] : undefined
-  if (graph === undefined) return []
+  if (graph === undefined) return nothing
   if (!Array.isArray(nodes) || !nodes.every(isObject)) {
     findings.refuse('layout_unknown', '/nodes', 'The file has no list of nodes: this is not a GoRules graph.')
-    return []
+    return nothing
   }
   if (nodes.length > MAX_TABLES) {
     findings.refuse('source_too_large', '/nodes', `A file may hold ${MAX_TABLES} nodes; this one has ${nodes.length}.`)
-    return []
+    return nothing
   }
-  return nodes
+  const edges = (graph as Json)['edges']
+  return { nodes, edges: Array.isArray(edges) ? edges.filter(isObject).slice(0, MAX_EDGES) : [] }
 }
 
 function parsed(json: string, findings: ImportFindings): unknown {
@@ -99,16 +109,86 @@ function refusalOf(error: unknown): string | undefined {
   return extra?.detail
 }
 
-function importTable(node: Json, place: string, findings: ImportFindings): ImportedRule | null {
+/** A table, or the rules that an expression node or a switch amounts to. */
+export interface NodeRule {
+  readonly node: string
+  readonly rule: ImportedRule
+  /** What it gives, as later nodes name it. */
+  readonly outputs: readonly string[]
+  /** Its inputs by the fields they read; `$.field` is one of the same node. */
+  readonly fields: readonly string[]
+}
+
+function importNode(node: Json, place: string, graph: Graph, findings: ImportFindings): NodeRule[] {
   const name = textOf(node, 'name') || textOf(node, 'id') || 'table'
-  try {
-    const content = node['content']
-    if (!isObject(content)) throw new NotTakenOver('layout_unknown', place, 'the table has no content.')
-    return ruleOf(foreignTable(name, content, `${place}/content`), findings)
-  } catch (error) {
-    if (!(error instanceof NotTakenOver)) throw error
-    findings.refuse(error.code, error.place, `${excerpt(name)} was left out: ${error.message}`)
-    return null
+  const id = textOf(node, 'id')
+  const content = node['content']
+  const attempt = (title: string, at: string, read: () => ForeignTable): NodeRule[] => {
+    try {
+      const table = read()
+      const rule = ruleOf(table, findings)
+      const used = new Set(rule.definition.inputs.map((input) => input.title))
+      const fields = table.columns.map((column) => column.title).filter((field) => used.has(excerpt(field)))
+      return [{ node: id, rule, outputs: table.outputs, fields }]
+    } catch (error) {
+      if (!(error instanceof NotTakenOver)) throw error
+      findings.refuse(error.code, error.place || at, `${excerpt(title)} was left out: ${error.message}`)
+      return []
+    }
+  }
+  if (!isObject(content)) {
+    return attempt(name, place, () => {
+      throw new NotTakenOver('layout_unknown', place, 'the node has no content.')
+    })
+  }
+  const at = `${place}/content`
+  switch (textOf(node, 'type')) {
+    case 'decisionTableNode':
+      return attempt(name, at, () => foreignTable(name, content, at))
+    case 'switchNode':
+      return attempt(name, at, () => switchTable(name, id, content, at, graph))
+    default: {
+      if (textOf(content, 'executionMode') === 'loop') {
+        return attempt(name, at, () => {
+          throw new NotTakenOver('construct_refused', `${at}/executionMode`, 'it runs once for each item of a list.')
+        })
+      }
+      const expressions = content['expressions']
+      if (!Array.isArray(expressions) || !expressions.every(isObject)) {
+        return attempt(name, at, () => {
+          throw new NotTakenOver('layout_unknown', `${at}/expressions`, 'the node has no list of expressions.')
+        })
+      }
+      return expressions.flatMap((expression: Json, n) => {
+        const key = textOf(expression, 'key')
+        const title = `${name}: ${key}`
+        return attempt(title, `${at}/expressions/${n}`, () =>
+          expressionTable(title, key, textOf(expression, 'value'), content, `${at}/expressions/${n}`),
+        )
+      })
+    }
+  }
+}
+
+/** Tests of a row by field, before each field has its column. */
+interface FieldRow {
+  readonly place: string
+  readonly when: Conjunction
+  readonly then: readonly Value[]
+  readonly reason?: string | undefined
+}
+
+/** One column for each field that is read, those of the file first. */
+function columnsOf(rows: readonly FieldRow[], first: readonly ForeignColumn[], under: string) {
+  const columns = new Map(first.map((column) => [column.title, column]))
+  for (const { when, place } of rows) {
+    for (const field of when.keys()) if (!columns.has(field)) columns.set(field, { title: field, place })
+  }
+  const fields = [...columns.keys()]
+  const prefixed = (field: string) => (under === '' || field.startsWith('$.') ? field : `${under}.${field}`)
+  return {
+    columns: [...columns.values()].map((column) => ({ ...column, title: prefixed(column.title) })),
+    rows: rows.map(({ when, ...row }) => ({ ...row, cells: fields.map((field) => when.get(field)?.cell ?? ANY) })),
   }
 }
 
@@ -121,30 +201,108 @@ function foreignTable(name: string, content: Json, place: string): ForeignTable 
   const inputs = partsOf(content, 'inputs', place)
   const outputs = partsOf(content, 'outputs', place)
   const rules = partsOf(content, 'rules', place)
-  const rows = rules.map((rule, n) => {
+  const rows = rules.flatMap((rule, n): FieldRow[] => {
     const at = `${place}/rules/${n}`
-    const cells = inputs.map((input): Cell => readTests(cellOf(rule, input, at), 'zen', `${at}/${idOf(input)}`))
+    const alternatives = rowConditions(rule, inputs, at, place)
+    if (alternatives.length > 1 && hit_policy === 'collect') {
+      throw new NotTakenOver('construct_refused', at, 'the row has alternatives, of which more than one would count.')
+    }
     const then = outputs.map((output) => readOutput(cellOf(rule, output, at), 'zen', `${at}/${idOf(output)}`))
-    return { place: at, cells, then, reason: textOf(rule, '_description') || undefined }
+    const reason = textOf(rule, '_description') || undefined
+    return alternatives.map((when) => ({ place: at, when, then, reason }))
   })
-  const under = textOf(content, 'inputField')
+  const known = inputs.flatMap((input, n): ForeignColumn[] => {
+    const field = textOf(input, 'field')
+    return PATH.test(field) ? [{ title: field, place: `${place}/inputs/${n}` }] : []
+  })
+  const path = textOf(content, 'outputPath')
+  const names = outputs.map((output, n) => outputOf(output, `${place}/outputs/${n}`))
   return {
     name,
     place,
     hit_policy,
-    columns: inputs.map((input, n) => columnOf(input, rows, n, under, `${place}/inputs/${n}`)),
-    outputs: outputs.map((output, n) => outputOf(output, `${place}/outputs/${n}`)),
-    rows,
+    ...columnsOf(rows, known, textOf(content, 'inputField')),
+    outputs: names.map((each) => (path === '' ? each : `${path}.${each}`)),
   }
 }
 
-function columnOf(input: Json, rows: ForeignTable['rows'], index: number, under: string, place: string): ForeignColumn {
+function rowConditions(rule: Json, inputs: readonly Json[], at: string, place: string): Conjunction[] {
+  let joined: Conjunction[] = [new Map()]
+  inputs.forEach((input, n) => {
+    const text = cellOf(rule, input, at).trim()
+    if (text === '' || text === '-') return
+    const cell_at = `${at}/${idOf(input)}`
+    const refuse = (construct: string): never => {
+      throw new NotTakenOver('construct_refused', cell_at, `${excerpt(text)} makes ${construct}.`)
+    }
+    const cells = cellConditions(text, input, cell_at, `${place}/inputs/${n}`)
+    joined = joined.flatMap((one) => cells.map((other) => together(one, other, { refuse })))
+    if (joined.length > MAX_ALTERNATIVES) refuse('more alternatives than can be written as rows')
+  })
+  return joined
+}
+
+const MAX_ALTERNATIVES = 50
+
+/** A simple test of the column's field, a list of values, or an expression that is true or false by itself. */
+function cellConditions(text: string, input: Json, place: string, column_place: string): Conjunction[] {
   const field = textOf(input, 'field')
-  if (PATH.test(field)) return { title: under ? `${under}.${field}` : field, place }
-  // A column that no row uses may say what it likes.
-  if (rows.every(({ cells }) => cells[index]?.test === '-')) return { title: textOf(input, 'name') || field, place }
-  const what = field === '' ? 'names no field, so its cells are expressions' : `uses ${constructOf(field, 'zen')}`
-  throw new NotTakenOver('construct_refused', place, `the column ${excerpt(field || textOf(input, 'name'))} ${what}.`)
+  if (field === '') return readCondition(text, place)
+  if (!PATH.test(field)) {
+    const message = `the column ${excerpt(field)} uses ${constructOf(field, 'zen')}.`
+    throw new NotTakenOver('construct_refused', column_place, message)
+  }
+  try {
+    return [testOf(field, readTests(text, 'zen', place))]
+  } catch (error) {
+    if (!(error instanceof NotTakenOver) || error.code !== 'construct_refused') throw error
+  }
+  return readCellCondition(text, place, field)
+}
+
+function expressionTable(name: string, key: string, value: string, content: Json, place: string): ForeignTable {
+  if (!PATH.test(key))
+    throw new NotTakenOver('construct_refused', place, `${excerpt(key) || 'it'} is not a plain name.`)
+  const { rows, otherwise } = readDecisionList(value, place)
+  const then = (text: string) => [readOutput(text, 'zen', place)]
+  const path = textOf(content, 'outputPath')
+  const listed = rows.map((row): FieldRow => ({ place, when: row.when, then: then(row.then) }))
+  if (listed.length === 0) {
+    throw new NotTakenOver(
+      'constant',
+      place,
+      `it is always ${excerpt(otherwise)}, and a rule reads at least one input.`,
+    )
+  }
+  return {
+    name,
+    place,
+    hit_policy: 'first',
+    ...columnsOf(listed, [], textOf(content, 'inputField')),
+    outputs: [path === '' ? key : `${path}.${key}`],
+    otherwise: then(otherwise),
+  }
+}
+
+/** Which way a switch goes: its statements as rows, and as the output the nodes that a statement leads to. */
+function switchTable(name: string, id: string, content: Json, place: string, graph: Graph): ForeignTable {
+  const hit_policy = HIT_POLICIES.get(textOf(content, 'hitPolicy') || 'first')
+  if (!hit_policy) throw new NotTakenOver('construct_refused', `${place}/hitPolicy`, 'its hit policy is unknown.')
+  const rows = partsOf(content, 'statements', place).flatMap((statement, n): FieldRow[] => {
+    const at = `${place}/statements/${n}`
+    const condition = textOf(statement, 'condition')
+    const alternatives = condition === '' ? [new Map()] : readCondition(condition, at)
+    if (alternatives.length > 1 && hit_policy === 'collect') {
+      throw new NotTakenOver(
+        'construct_refused',
+        at,
+        'the statement has alternatives, of which more than one would count.',
+      )
+    }
+    const then = [graph.branchName(id, idOf(statement))]
+    return alternatives.map((when) => ({ place: at, when, then }))
+  })
+  return { name, place, hit_policy, ...columnsOf(rows, [], ''), outputs: [BRANCH] }
 }
 
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/
@@ -172,9 +330,3 @@ function cellOf(rule: Json, column: Json, place: string): string {
   if (cell === null || cell === undefined) return ''
   throw new NotTakenOver('layout_unknown', `${place}/${idOf(column)}`, 'a cell is not a text.')
 }
-
-const textOf = (part: Json, name: string): string => {
-  const value = Object.hasOwn(part, name) ? part[name] : undefined
-  return typeof value === 'string' ? value.trim() : ''
-}
-const idOf = (part: Json): string => textOf(part, 'id')

@@ -10,6 +10,24 @@ export interface ImportedRule {
   /** Where in the file it stands. */
   readonly place: string
   readonly definition: RuleDefinition
+  /** Inputs that another node of the file gives. */
+  readonly reads: readonly ImportedLink[]
+  /** It applies only where a switch of the file chooses one of these. */
+  readonly only_if: readonly ImportedBranch[]
+}
+
+/** `rule` is the place of the rule that gives the value; null where that node was left out. */
+export interface ImportedLink {
+  readonly input: string
+  readonly rule: string | null
+  readonly node: string
+  readonly output: string
+}
+export interface ImportedBranch {
+  readonly rule: string | null
+  readonly node: string
+  readonly output: string
+  readonly value: string
 }
 
 /** The pointer of an import finding is the place in the file; an error says that the thing at that place was left out. */

@@ -36,7 +36,11 @@ export interface ForeignTable {
   readonly otherwise?: readonly Value[] | undefined
 }
 
-const DEFAULT_SCALE = 2
+/** Digits after the point that a column of numbers gets where the file does not ask for more. */
+const USUAL_SCALE = 6
+/** Numbers are held as whole ones of so many digits; what a column compares with stays a thousand times below the largest. */
+const HELD_DIGITS = 15
+const HEADROOM_DIGITS = 3
 
 export function ruleOf(table: ForeignTable, findings: ImportFindings): ImportedRule {
   refuseRepeated(table.columns)
@@ -64,7 +68,10 @@ export function ruleOf(table: ForeignTable, findings: ImportFindings): ImportedR
   }
   const [fault] = engine1.check(definition, 'rule').filter(({ severity }) => severity === 'error')
   if (fault) throw new NotTakenOver(fault.code, placeOf(fault.pointer, table), fault.message)
-  return { name: table.name, place: table.place, definition }
+  inputs.forEach((input, i) => {
+    if (input?.scale !== undefined) warnOfPrecision(input, table.columns[i] as ForeignColumn, findings)
+  })
+  return { name: table.name, place: table.place, definition, reads: [], only_if: [] }
 }
 
 /** One input has one column here; two of them would have to become one test, which is not always one. */
@@ -117,10 +124,21 @@ function inputOf(column: ForeignColumn, index: number, table: ForeignTable, name
   }
 }
 
-/** As many digits after the point as the file anywhere writes in this column. */
-function scaleOf({ minimum = '', maximum = '' }: ForeignColumn, cells: readonly Cell[]): number {
-  const digits = [minimum, maximum].map((limit) => limit.split('.')[1]?.length ?? 0)
-  return Math.max(DEFAULT_SCALE, ...digits, ...cells.map(({ scale }) => scale))
+/** At least as many digits after the point as the file anywhere writes in this column; more where its numbers leave room. */
+function scaleOf({ minimum = '0', maximum = '0' }: ForeignColumn, cells: readonly Cell[]): number {
+  const digitsOf = (limit: string, part: 0 | 1) => limit.replace('-', '').split('.')[part]?.length ?? 0
+  const written = Math.max(digitsOf(minimum, 1), digitsOf(maximum, 1), ...cells.map(({ scale }) => scale))
+  const whole = Math.max(digitsOf(minimum, 0), digitsOf(maximum, 0), ...cells.map(({ whole_digits }) => whole_digits))
+  return Math.max(written, Math.min(USUAL_SCALE, HELD_DIGITS - whole - HEADROOM_DIGITS), 0)
+}
+
+/** Elsewhere a number may have any number of digits. Here one that has more is refused, never rounded, and that is said. */
+function warnOfPrecision({ title, scale = 0 }: Input, { place }: ForeignColumn, findings: ImportFindings): void {
+  const largest = `${Number.MAX_SAFE_INTEGER}`.slice(0, -scale || undefined)
+  const message =
+    `${title} is read exactly with up to ${scale} digits after the point and up to ${largest} before it; ` +
+    'a decision on a number with more is refused, not rounded. The scale of the input can be changed in the draft.'
+  findings.warn('number_precision', place, message)
 }
 
 function outputsOf(table: ForeignTable): Table['outputs'] {

@@ -105,6 +105,7 @@ export const Estimate = closed(
     provider_calls: Type.Integer({ minimum: 0, description: 'Matrices and rules call no provider.' }),
     missing_credentials: listOf(text(100), 100),
     definition_version: Version,
+    definition_origin: wire.Origin,
     tried: closed(
       {
         items: Count,
@@ -127,6 +128,7 @@ export const BatchView = closed(
     family: oneOf(['matrix', 'rule']),
     definition_key: Slug(),
     definition_version: Version,
+    definition_origin: wire.Origin,
     engine: Version,
     receipt_id: Id({ description: 'Everything in this batch was decided on it.' }),
     valid_at: Timestamp(),
@@ -260,7 +262,9 @@ const VersionChange = closed(
     family: oneOf(['matrix', 'rule', 'list', 'engine']),
     key: Slug(),
     from_version: nullable(Version),
+    from_origin: nullable(wire.Origin),
     to_version: nullable(Version),
+    to_origin: nullable(wire.Origin),
     from_overlay: nullable(Version),
     to_overlay: nullable(Version),
   },

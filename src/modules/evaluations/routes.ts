@@ -71,7 +71,7 @@ export const decisionRoutes = [
       reasons: toReasons(content.outcome, content.explanation),
       outcome: shownOutcome(content.outcome),
       explanation: content.explanation as never,
-      definition: shownDefinition(content),
+      definition: shownDefinition(content, manifestOf(resolution)),
       lists: shownLists(manifestOf(resolution)),
     }
   }),
@@ -145,7 +145,7 @@ export const decisionRoutes = [
       inputs: { ...content.inputs },
       valid_at: content.valid_at,
       engine: content.engine,
-      definition: shownDefinition(content),
+      definition: shownDefinition(content, manifest),
       lists: shownLists(manifest),
       used: content.used as never,
       receipt: shownReceipt(row),

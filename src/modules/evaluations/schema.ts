@@ -139,6 +139,7 @@ const Reasons = listOf(
 const Pinned = closed(
   {
     list_key: Slug(),
+    origin: wire.Origin,
     via: text(20, { description: 'Why this version: tenant-own, tenant-pin or shared.' }),
     version: Version,
     content_hash: Sha256,
@@ -148,7 +149,7 @@ const Pinned = closed(
   { title: 'PinnedVersion' },
 )
 const Definition = closed(
-  { family: oneOf(['matrix', 'rule']), key: Slug(), version: Version, content_hash: Sha256 },
+  { family: oneOf(['matrix', 'rule']), key: Slug(), origin: wire.Origin, version: Version, content_hash: Sha256 },
   { title: 'PinnedDefinition' },
 )
 const Receipt = closed(
@@ -285,7 +286,9 @@ const Switch = closed(
     family: oneOf(['matrix', 'rule', 'list', 'engine']),
     key: Slug(),
     from_version: nullable(Version),
+    from_origin: nullable(wire.Origin),
     to_version: nullable(Version),
+    to_origin: nullable(wire.Origin),
     from_overlay: nullable(Version),
     to_overlay: nullable(Version),
     effect: oneOf(['whole', 'part', 'joint', 'none', 'unknown'], {
@@ -313,11 +316,15 @@ export const Reevaluation = closed(
   { title: 'Reevaluation' },
 )
 
+const OtherOwner = Type.Optional(
+  oneOf(['own', 'shared'], { description: 'Whose version it is; of the owner that was pinned when absent.' }),
+)
 export const WhatIfOrder = closed({
   inputs: Type.Optional(Inputs('Only what is to be different; null takes an input away.')),
   definition_version: Type.Optional(Version),
+  definition_origin: OtherOwner,
   lists: Type.Optional(
-    listOf(closed({ list_key: Slug(), version: Version }), 50, {
+    listOf(closed({ list_key: Slug(), version: Version, origin: OtherOwner }), 50, {
       description: 'Lists to be read in another version; all others as pinned.',
     }),
   ),

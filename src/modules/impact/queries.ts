@@ -23,6 +23,8 @@ export interface RunRow {
   readonly family: 'list' | 'matrix' | 'rule'
   readonly key: string
   readonly version: number | null
+  /** Whose version was tried. */
+  readonly origin: 'own' | 'shared'
   readonly content_hash: string
   readonly overlay_hash: string | null
   readonly cr_id: string | null
@@ -77,6 +79,7 @@ export const insertRun = (tx: Tx, run: NewRun) =>
 
 /** Its job says how it goes; when that is forgotten, only the end remains. */
 const columns = `r.run_id, r.job_id, r.family, r.list_key as key, r.version, r.content_hash,
+  case when r.candidate -> 'pin' ->> 'dataset_tenant_id' = app.system_tenant()::text then 'shared' else 'own' end as origin,
   r.candidate -> 'overlay' ->> 'hash' as overlay_hash, r.cr_id, r.from_at, r.until_at, r.receipt_id, r.manifest_hash, r.created_at,
   r.created_by, coalesce(r.finished_at, j.finished_at) as finished_at, j.problem,
   coalesce(j.state, case when r.finished_at is null then 'failed' else 'succeeded' end) as state,
@@ -255,13 +258,14 @@ export interface DocumentRow {
   readonly document_hash: string
 }
 
-/** Single decisions of one version, newest first. */
+/** Single decisions of one version, newest first. The receipt says whose version decided: two owners may have the same number. */
 export const listDocuments = (
   tx: Tx,
   of: {
     readonly family: Family
     readonly key: string
     readonly version: number
+    readonly dataset_id: string
     readonly from_at?: string | undefined
     readonly until_at?: string | undefined
   },
@@ -269,11 +273,13 @@ export const listDocuments = (
   count: number,
 ) =>
   tx.query<DocumentRow>(
-    `select evaluation_id, decided_at, document, document_hash from app.evaluation
-      where tenant_id = $1 and definition_key = $2 and family = $3 and definition_version = $4
-        and ($5::timestamptz is null or decided_at >= $5) and ($6::timestamptz is null or decided_at <= $6)
-        and ($7::timestamptz is null or (decided_at, evaluation_id) < ($7, $8::uuid))
-      order by decided_at desc, evaluation_id desc limit $9`,
+    `select e.evaluation_id, e.decided_at, e.document, e.document_hash from app.evaluation e
+       left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
+      where e.tenant_id = $1 and e.definition_key = $2 and e.family = $3 and e.definition_version = $4
+        and ($5::timestamptz is null or e.decided_at >= $5) and ($6::timestamptz is null or e.decided_at <= $6)
+        and ($7::timestamptz is null or (e.decided_at, e.evaluation_id) < ($7, $8::uuid))
+        and (r.manifest is null or strpos(r.manifest, '"dataset_id":"' || $10 || '"') > 0)
+      order by e.decided_at desc, e.evaluation_id desc limit $9`,
     [
       tx.tenant_id,
       of.key,
@@ -284,5 +290,6 @@ export const listDocuments = (
       after?.[0] ?? null,
       after?.[1] ?? null,
       count,
+      of.dataset_id,
     ],
   )

@@ -5,7 +5,7 @@ import { fail, found } from '../../kernel/problem.ts'
 import { mayReadChangeRequest } from '../../kernel/request/visibility.ts'
 import { type Route, tenantRoute } from '../../kernel/route.ts'
 import { findChangeRequest, lockChangeRequest } from '../change-requests/index.ts'
-import { expectVersion } from '../reference-data/index.ts'
+import { expectVersion, wire } from '../reference-data/index.ts'
 import { redactRun } from './audience/actions.ts'
 import { candidateOfList, candidateOfRequest } from './candidates/actions.ts'
 import { findRun, listRuns, updateRequestImpact } from './queries.ts'
@@ -27,13 +27,14 @@ export const impactRoutes: readonly Route[] = [
     roles: makers,
     tx: 'write',
     params: DatasetVersionParams,
+    query: wire.OriginQuery,
     body: RunOrder,
     reply: [202, JobView],
     starts: IMPACT_RUN,
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async ({ tx, params, body, kernel }) => {
-    const { dataset, version } = await expectVersion(tx, params)
+  }).handle(async ({ tx, params, query, body, kernel }) => {
+    const { dataset, version } = await expectVersion(tx, params, query.origin)
     const candidate = await candidateOfList(tx, dataset, version)
     return (await startRun(kernel, tx, candidate, body, { path: runPath })).job
   }),

@@ -61,6 +61,7 @@ const row = {
   family: oneOf(families),
   key: Slug({ description: 'Of the list, matrix or rule that would change.' }),
   version: nullable(integer(1, Number.MAX_SAFE_INTEGER, { description: 'Null: a draft.' })),
+  origin: wire.Origin,
   content_hash: text(64, { description: 'Of exactly what was tried.' }),
   overlay_hash: nullable(text(64, { description: 'Of the overlay that was tried on a shared list.' })),
   cr_id: nullable(Id({ description: 'The change request it was made for.' })),

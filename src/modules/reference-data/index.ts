@@ -26,7 +26,7 @@ import { datasetImport } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
-import { Label, Origin, Sha256, VersionNumber } from './schema.ts'
+import { Label, OfOrigin, Origin, OriginQuery, Sha256, VersionNumber } from './schema.ts'
 import { datasetIndex } from './search/jobs.ts'
 import { seedRoutes } from './seeds/routes.ts'
 import { typeRoutes } from './types/routes.ts'
@@ -59,6 +59,7 @@ export {
   type DatasetViewRow,
   type Family,
   findDataset,
+  findDatasetToChange,
   findDatasetView,
   findSharedDataset,
   insertDataset,
@@ -67,7 +68,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
-export { changesLimits } from './datasets/rules.ts'
+export { changesLimits, etagOfView, type Origin, originOf } from './datasets/rules.ts'
 export { countAll } from './differences/actions.ts'
 export {
   countsOf,
@@ -143,7 +144,9 @@ export const wire = {
   DifferencePage,
   DifferenceQuery,
   Label,
+  OfOrigin,
   Origin,
+  OriginQuery,
   PinOrder,
   ReasonBody,
   RevokeQuery,

@@ -44,6 +44,14 @@ export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, ma
 export const Origin = oneOf(['own', 'shared'], {
   description: 'own: of this tenant. shared: published by the operator.',
 })
+export const OfOrigin = Type.Optional(
+  oneOf(['own', 'shared'], {
+    description:
+      'Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the ' +
+      'shared one.',
+  }),
+)
+export const OriginQuery = closed({ origin: OfOrigin })
 export const Reason = text(2000, { description: 'Why; kept with the record.' })
 
 /** One entry of a list, as its type describes it. */
@@ -123,6 +131,7 @@ export const Resolved = closed(
   {
     list_key: ListKey,
     via: oneOf(['tenant-own', 'tenant-pin', 'shared'], { description: 'Why this version.' }),
+    origin: Origin,
     shadows_shared: Type.Boolean({ description: 'An own list that existed before the shared one of its name.' }),
     version: VersionNumber,
     label: nullable(Label),

@@ -185,8 +185,9 @@ export const ReasonBody = wire.ReasonBody
 
 /** A list of the registry's answers, with the definition's own name instead of the list's. */
 function renamed(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
-  const { list_key: _, ...rest } = schema.properties
-  return closed({ [kind.param]: Slug(), ...rest }, { title: `${kind.noun}${title}` })
+  const { list_key: _, list_origin, ...rest } = schema.properties
+  const names = { [kind.param]: Slug(), ...(list_origin && { [`${kind.word}_origin`]: list_origin }) }
+  return closed({ ...names, ...rest }, { title: `${kind.noun}${title}` })
 }
 
 export function schemasOf(kind: DefinitionKind) {
@@ -282,6 +283,7 @@ export function schemasOf(kind: DefinitionKind) {
     VersionWithText: closed(
       {
         [kind.param]: Slug(),
+        origin,
         state: oneOf(['draft', 'published', 'deprecated', 'withdrawn']),
         version: nullable(wire.VersionNumber),
         label: nullable(wire.Label),
@@ -306,6 +308,7 @@ export function schemasOf(kind: DefinitionKind) {
     Dependencies: closed(
       {
         [kind.param]: Slug(),
+        origin,
         version: nullable(wire.VersionNumber),
         items: listOf(
           closed({

@@ -10,7 +10,7 @@ export interface CoverRow {
   readonly version: number | null
 }
 
-/** Each typology with each live rule that covers it, in order. A shared rule gives way to the tenant's own of the same key. */
+/** Each typology with each live rule that covers it, in order. A shared rule that does not decide gives way to the tenant's own. */
 export const listCovers = (tx: Tx, count: number) =>
   tx.query<CoverRow>(
     `select t.typology, d.list_key as rule_key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, r.version
@@ -20,7 +20,7 @@ export const listCovers = (tx: Tx, count: number) =>
        left join lateral app.resolve_lists('rule', array[d.list_key], statement_timestamp(), null) r
          on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
       where d.tenant_id in ($1, app.system_tenant()) and d.family = 'rule' and d.role = 'base' and d.state = 'live'
-        and (d.tenant_id = $1 or not exists (select 1 from app.dataset o where o.tenant_id = $1 and o.family = 'rule'
+        and (d.tenant_id = $1 or r.version is not null or not exists (select 1 from app.dataset o where o.tenant_id = $1 and o.family = 'rule'
               and o.list_key = d.list_key and o.role = 'base'))
       order by t.typology collate "C", d.list_key collate "C" limit $2`,
     [tx.tenant_id, count],

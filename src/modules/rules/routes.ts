@@ -37,10 +37,13 @@ export const ruleRoutes: readonly Route[] = [
 
   tenantRoute('POST /rules/import', {
     id: 'importRules',
-    summary: 'Take over decision tables from DMN or GoRules as drafts of new rules',
+    summary: 'Take over decisions from DMN or GoRules as drafts of new rules',
     description:
-      'Tables that mean exactly the same here become rules with a draft each; everything else is named with its place. ' +
-      'Nothing is taken over approximately, and nothing is published.',
+      'Decision tables that mean exactly the same here become rules with a draft each. Of a GoRules graph so do expressions that ' +
+      'compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and ' +
+      'behind which branch it stands. Everything else is named node by node, with its place and the reason. Nothing is taken over ' +
+      'approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how ' +
+      'many it reads. Nothing is published.',
     roles: ['policy_editor'],
     tx: 'self',
     body: ImportOrder,
@@ -55,13 +58,22 @@ export const ruleRoutes: readonly Route[] = [
     }
     return settle(JSON.stringify(body), async (tx) => {
       const taken = new Set<string>()
-      const items = await askEach(definitions, async ({ name, place, definition }) => {
-        const rule_key = keyFor(name, body.key_prefix ?? '', taken)
+      const keys = new Map(definitions.map(({ name, place }) => [place, keyFor(name, body.key_prefix ?? '', taken)]))
+      const keyOf = (place: string | null): string | null => (place === null ? null : (keys.get(place) ?? null))
+      const items = await askEach(definitions, async ({ name, place, definition, reads, only_if }) => {
+        const rule_key = keyOf(place) as string
         const text = definition as unknown as Record<string, unknown>
         const title = name.trim().slice(0, 200) || rule_key
         const dataset = await createDefinition(kernel, tx, ruleKind, rule_key, { title, definition: text })
         const judged = await judge(kernel, tx, { dataset, text })
-        return { rule_key, name, place, findings: judged.findings as never }
+        return {
+          rule_key,
+          name,
+          place,
+          reads: reads.map(({ rule, ...link }) => ({ ...link, rule_key: keyOf(rule) })),
+          only_if: only_if.map(({ rule, ...branch }) => ({ ...branch, rule_key: keyOf(rule) })),
+          findings: judged.findings as never,
+        }
       })
       audit.configuration(null, { format: body.format, rules: items.map(({ rule_key }) => rule_key) })
       return { items, findings: findings as never }

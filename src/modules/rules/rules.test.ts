@@ -49,7 +49,10 @@ describe('import', () => {
       201,
       [expect.objectContaining({ rule_key: 'fees-fee-class', name: 'Fee class' })],
     ])
-    expect(json.findings).toEqual([expect.objectContaining({ severity: 'error', message: expect.any(String) })])
+    expect(json.findings).toEqual([
+      expect.objectContaining({ severity: 'warning', code: 'number_precision' }),
+      expect.objectContaining({ severity: 'error', message: expect.any(String) }),
+    ])
     const published = await call('POST /rules/fees-fee-class/versions/draft/publish', {})
     expect([published.status, published.json.findings]).toEqual([201, undefined])
     const { results } = (
@@ -70,6 +73,41 @@ describe('import', () => {
       'source_invalid',
     )
     expect((await call('GET /rules')).json.items.length).toBe(before)
+  })
+
+  test('nodes of a graph become rules that name each other by their keys', async () => {
+    const facts = { passThrough: true, expressions: [{ id: 'e', key: 'large', value: 'amount > 100' }] }
+    const fee = {
+      hitPolicy: 'first',
+      inputs: [{ id: 'i', field: 'large' }],
+      outputs: [{ id: 'o', field: 'fee' }],
+      rules: [
+        { i: 'true', o: '5' },
+        { i: 'false', o: '1' },
+      ],
+    }
+    const nodes = [
+      { id: 'in', type: 'inputNode', name: 'in' },
+      { id: 'a', type: 'expressionNode', name: 'Facts', content: facts },
+      { id: 'b', type: 'decisionTableNode', name: 'Fee', content: fee },
+    ]
+    const edges = [
+      { sourceId: 'in', targetId: 'a' },
+      { sourceId: 'a', targetId: 'b' },
+    ]
+    const text = JSON.stringify({ nodes, edges })
+    const { status, json } = await call('POST /rules/import', { format: 'gorules', text, key_prefix: 'graph-' })
+    expect([status, json.items.map(({ rule_key }: { rule_key: string }) => rule_key)]).toEqual([
+      201,
+      ['graph-facts-large', 'graph-fee'],
+    ])
+    expect(json.items[1]).toMatchObject({
+      reads: [{ input: 'large', rule_key: 'graph-facts-large', node: 'Facts', output: 'large' }],
+      only_if: [],
+    })
+    const cases = { cases: [{ inputs: { amount: '100.01' } }] }
+    const { results } = (await call('POST /rules/graph-facts-large/versions/draft/test', cases)).json
+    expect(results[0].outcome.outputs).toEqual({ large: true })
   })
 
   test('a key that is taken refuses the whole file', async () => {

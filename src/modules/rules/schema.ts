@@ -61,12 +61,17 @@ export const Typologies = closed(
 )
 
 export const ImportOrder = closed({
-  format: oneOf(['dmn', 'gorules'], { description: 'DMN 1.x XML, or a GoRules JSON decision model.' }),
+  format: oneOf(['dmn', 'gorules'], { description: 'DMN 1.x XML, or a GoRules JSON decision graph.' }),
   text: text(1_000_000, { description: 'The file.' }),
   key_prefix: Type.Optional(
     Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$', maxLength: 40, description: 'Put before each key.' }),
   ),
 })
+const giver = {
+  rule_key: nullable(Slug({ description: 'The rule that gives it; null where that node was left out.' })),
+  node: Type.String({ description: 'As the file calls it.' }),
+  output: Type.String({ description: 'The title of the output.' }),
+}
 export const ImportReply = closed(
   {
     items: listOf(
@@ -74,6 +79,12 @@ export const ImportReply = closed(
         rule_key: Slug(),
         name: Type.String({ description: 'As the file calls it.' }),
         place: Type.String({ description: 'Where in the file it stands.' }),
+        reads: listOf(closed({ input: Type.String({ description: 'Of this rule.' }), ...giver }), 1000, {
+          description: 'Inputs that other nodes of the file give: decide on those first and hand their outputs on.',
+        }),
+        only_if: listOf(closed({ ...giver, value: Type.String() }), 100, {
+          description: 'Branches of a switch: the rule applies only where the output has one of these values.',
+        }),
         findings: Findings,
       }),
       500,

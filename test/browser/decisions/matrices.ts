@@ -61,7 +61,7 @@ describe('matrices', () => {
   })
 
   inBrowser('are put in force with what changes shown, and their golden cases run', async () => {
-    const { page, seen, close } = await at(clara, `/matrices/${MATRIX}?tab=versions`)
+    const { page, seen, close } = await at(clara, `/matrices/${MATRIX}?origin=own&tab=versions`)
     await page.getByRole('button', { name: /^Put in force.*version 1$/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('What will change').waitFor()

@@ -17,7 +17,7 @@ import { Page } from '../../ui/page.tsx'
 import { Principal } from '../../ui/principal.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { saveFile } from '../../ui/save-file.ts'
-import { SearchButton } from '../../ui/search-link.tsx'
+import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At, duration } from '../../ui/when.tsx'
 import { type Batch, countWords, isOngoing, sourceWords } from './batch-state.ts'
@@ -207,9 +207,14 @@ function Record({ batch }: { readonly batch: Batch }) {
         of={[
           [
             'Decided by',
-            <PageLink key="by" to={`${kind.place}/${batch.definition_key}`} size="sm">
+            <SearchLink
+              key="by"
+              to={`${kind.place}/${batch.definition_key}`}
+              search={{ version: batch.definition_version, origin: batch.definition_origin }}
+              size="sm"
+            >
               {batch.definition_key}, version {batch.definition_version}
-            </PageLink>,
+            </SearchLink>,
           ],
           ['Receipt', <CopyValue key="receipt" value={batch.receipt_id} name="the receipt id" />],
           ['Valid at', <At key="valid" at={batch.valid_at} />],

@@ -140,17 +140,20 @@ function movesIn({ migration, hit_migration }: Comparison) {
 
 function Versions({ versions }: { readonly versions: Comparison['versions'] }) {
   if (versions.length === 0) return <Text size="sm">None: both stood on the same versions.</Text>
-  const words = (version: number | null, overlay: number | null) =>
-    version === null ? 'not read' : `${version}${overlay === null ? '' : ` with overlay ${overlay}`}`
+  const words = (version: number | null, owner: string | null, overlay: number | null) =>
+    version === null
+      ? 'not read'
+      : `${version}${owner === null ? '' : ` (${owner})`}${overlay === null ? '' : ` with overlay ${overlay}`}`
+  const isMixed = versions.some((one) => one.from_origin !== one.to_origin)
   return (
     <PlainTable label="Versions that differ" head={[{ name: 'What' }, { name: 'From' }, { name: 'To' }]}>
-      {versions.map(({ family, key, from_version, to_version, from_overlay, to_overlay }) => (
+      {versions.map(({ family, key, ...sides }) => (
         <Table.Tr key={`${family} ${key}`}>
           <Table.Td>
             {family} <span className="mono">{key}</span>
           </Table.Td>
-          <Table.Td>{words(from_version, from_overlay)}</Table.Td>
-          <Table.Td>{words(to_version, to_overlay)}</Table.Td>
+          <Table.Td>{words(sides.from_version, isMixed ? sides.from_origin : null, sides.from_overlay)}</Table.Td>
+          <Table.Td>{words(sides.to_version, isMixed ? sides.to_origin : null, sides.to_overlay)}</Table.Td>
         </Table.Tr>
       ))}
     </PlainTable>

@@ -10,6 +10,7 @@ import { useChange } from '../../ui/change.ts'
 import { ImpactView } from '../../ui/decision/impact-view.tsx'
 import {
   type DefinitionView,
+  decidingVersion,
   definitionQuery,
   type Kind,
   matrixKind,
@@ -20,9 +21,10 @@ import { DefinitionDifference } from '../../ui/definition/difference-page.tsx'
 import { usePin } from '../../ui/definition/pins.ts'
 import { DifferenceCounts } from '../../ui/difference-counts.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
+import { isSameVersion, type Origin, type OwnedVersion, rangeQuery, versionWords } from '../../ui/origin.ts'
 import { isPinned } from '../../ui/pin.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
-import { datasetQuery, differenceQuery } from '../../ui/registry-queries.ts'
+import { datasetQuery, differenceQuery, versionInForce } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
 import { Section } from '../../ui/section.tsx'
 
@@ -41,6 +43,9 @@ function versionIn({ body }: ChangeRequest): number | null {
   return version ?? to_version ?? null
 }
 
+/** A pin is about versions of the shared one; everything else puts one of this tenant's own in force. */
+const originIn = ({ operation: name }: ChangeRequest): Origin => (/^(un)?pin/.test(name) ? 'shared' : 'own')
+
 export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
   const params = request.params as Readonly<Record<string, string | undefined>>
   const to = versionIn(request)
@@ -53,9 +58,9 @@ export function VersionDifference({ request }: { readonly request: ChangeRequest
     <Section title="Difference">
       <Suspense fallback={<ListSkeleton />}>
         {kind && key ? (
-          <OfDefinition kind={kind} definition_key={key} to={to} />
+          <OfDefinition kind={kind} definition_key={key} to={to} origin={originIn(request)} />
         ) : (
-          to !== null && <OfList list_key={params['list_key'] ?? ''} to={to} />
+          to !== null && <OfList list_key={params['list_key'] ?? ''} to={{ version: to, origin: originIn(request) }} />
         )}
       </Suspense>
     </Section>
@@ -67,48 +72,53 @@ interface OfDefinitionProps {
   readonly definition_key: string
   /** Null: the one the operator has in force. */
   readonly to: number | null
+  /** Whose version would be put in force. */
+  readonly origin: Origin
 }
 
-function OfDefinition({ kind, definition_key, to }: OfDefinitionProps) {
-  const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
-  return of ? <BetweenVersions kind={kind} definition_key={definition_key} of={of} to={to} /> : null
+/** What is in force is asked for by key alone: it may be of the other owner. */
+function OfDefinition(props: OfDefinitionProps) {
+  const { data: of } = useQuery({ ...definitionQuery(props.kind, props.definition_key), throwOnError: false })
+  return of ? <BetweenVersions {...props} of={of} /> : null
 }
 
-function BetweenVersions({ kind, definition_key, of, to: named }: OfDefinitionProps & { readonly of: DefinitionView }) {
+function BetweenVersions(props: OfDefinitionProps & { readonly of: DefinitionView }) {
+  const { kind, definition_key, of, origin, to: named } = props
   const { followed } = usePin(kind, definition_key, of)
-  const from = of.active?.version
-  const to = named ?? followed
-  if (to === undefined) return isPinned(of) ? null : <Text size="sm">The operator is followed.</Text>
-  if (to === null) return <Text size="sm">The operator has none in force.</Text>
-  if (from === undefined)
-    return <Text size="sm">Nothing is in force yet: version {to} would be the first to decide.</Text>
-  if (from === to) return <Text size="sm">Version {to} is in force.</Text>
+  const from = decidingVersion(of)
+  const number = named ?? followed
+  if (number === undefined) return isPinned(of) ? null : <Text size="sm">The operator is followed.</Text>
+  if (number === null) return <Text size="sm">The operator has none in force.</Text>
+  const to = { version: number, origin }
+  if (from === null)
+    return <Text size="sm">Nothing is in force yet: version {number} would be the first to decide.</Text>
+  if (isSameVersion(from, to)) return <Text size="sm">Version {number} is in force.</Text>
   return (
     <Stack gap="xs">
       <Text size="sm">
-        From version {from}, in force now, to version {to}:
+        From {versionWords(from, to)}, in force now, to {versionWords(to, from)}:
       </Text>
       <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
     </Stack>
   )
 }
 
-function OfList({ list_key, to }: { readonly list_key: string; readonly to: number }) {
+function OfList({ list_key, to }: { readonly list_key: string; readonly to: OwnedVersion }) {
   const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
-  const from = dataset?.active?.version
+  const from = dataset ? versionInForce(dataset) : null
   const { data } = useQuery({
-    ...differenceQuery(list_key, from ?? 0, to),
-    enabled: from !== undefined && from !== to,
+    ...differenceQuery(list_key, from ?? to, to),
+    enabled: from !== null && !isSameVersion(from, to),
     throwOnError: false,
   })
   if (!dataset) return null
-  if (from === undefined) return <Text size="sm">Nothing is in force yet: version {to} would be the first.</Text>
-  if (from === to) return <Text size="sm">Version {to} is in force.</Text>
+  if (from === null) return <Text size="sm">Nothing is in force yet: version {to.version} would be the first.</Text>
+  if (isSameVersion(from, to)) return <Text size="sm">Version {to.version} is in force.</Text>
   return (
     <Group gap="sm">
       {data?.summary && <DifferenceCounts of={data.summary} />}
-      <SearchLink to={`/datasets/${list_key}/diff`} search={{ from, to }} size="sm">
-        Every change from version {from} to version {to}
+      <SearchLink to={`/datasets/${list_key}/diff`} search={rangeQuery(from, to)} size="sm">
+        Every change from {versionWords(from, to)} to {versionWords(to, from)}
       </SearchLink>
     </Group>
   )

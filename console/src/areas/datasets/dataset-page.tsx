@@ -1,15 +1,16 @@
 /** One list: what is in force and why, and behind tabs its versions, entries, activations, overlay and proofs. */
 import { Badge, Group, Stack, Text } from '@mantine/core'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../../session/queries.ts'
 import { CopyValue } from '../../ui/copy-value.tsx'
 import { useFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
+import { useOrigin } from '../../ui/origin.ts'
 import { Page } from '../../ui/page.tsx'
 import { PartTabs } from '../../ui/part-tabs.tsx'
-import { type Dataset, datasetQuery } from '../../ui/registry-queries.ts'
+import { type Dataset, datasetQuery, versionInForce } from '../../ui/registry-queries.ts'
 import { SearchButton, SearchLink } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { versionName } from '../../ui/version-names.ts'
@@ -39,7 +40,7 @@ const names = {
 
 export default function DatasetPage() {
   const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
-  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key))
+  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key, useOrigin()))
   const isShared = dataset.origin === 'shared'
   const tab = useFilter('tab', tabs) ?? 'versions'
   const panels: Readonly<Record<(typeof tabs)[number], ReactNode>> = {
@@ -107,6 +108,22 @@ function Actions({ dataset }: { readonly dataset: Dataset }) {
   )
 }
 
+/** The list of the other owner, where that is in force under the same key. */
+function GovernsInstead({ list_key }: { readonly list_key: string }) {
+  const { data } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
+  const governs = data && versionInForce(data)
+  if (!governs) return null
+  return (
+    <>
+      {governs.origin === 'shared' ? 'The shared' : 'This tenant’s own'} list of the same key is in force:{' '}
+      <SearchLink to={`/datasets/${list_key}`} search={{ origin: governs.origin }} inherit>
+        version {governs.version}
+      </SearchLink>
+      .{' '}
+    </>
+  )
+}
+
 function InForce({ dataset }: { readonly dataset: Dataset }) {
   const { active, pending } = dataset
   const { own } = usePin(dataset)
@@ -118,7 +135,9 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          Nothing. {newest ? 'Put a version in force below.' : 'Import a first version, then put it in force.'}
+          Nothing. <GovernsInstead list_key={dataset.list_key} />
+          {dataset.origin === 'own' &&
+            (newest ? 'Put a version in force below.' : 'Import a first version, then put it in force.')}
         </Text>
       ) : (
         <Facts
@@ -131,7 +150,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
                 {newer > 0 && newest && (
                   <SearchLink
                     to={`/datasets/${dataset.list_key}/diff`}
-                    search={{ from: active.version, to: newest.version }}
+                    search={{ from: active.version, to: newest.version, origin: dataset.origin }}
                     size="sm"
                   >
                     {plural(newer, 'newer version waits', 'newer versions wait')}: compare

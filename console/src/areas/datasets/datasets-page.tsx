@@ -9,6 +9,7 @@ import { ButtonLink, PageLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Nothing, PlainTable } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetsQuery } from '../../ui/registry-queries.ts'
+import { SearchLink } from '../../ui/search-link.tsx'
 import { useNow, When } from '../../ui/when.tsx'
 import { plural } from '../../ui/words.ts'
 import { Freshness, standingOf } from './freshness.tsx'
@@ -101,9 +102,9 @@ function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
     <Table.Tr>
       <Table.Td>
         <Group gap={8} wrap="nowrap">
-          <PageLink to={`/datasets/${dataset.list_key}`} fw={500} size="sm">
+          <SearchLink to={`/datasets/${dataset.list_key}`} search={{ origin: dataset.origin }} fw={500} size="sm">
             {dataset.title}
-          </PageLink>
+          </SearchLink>
           {dataset.origin === 'shared' && (
             <Badge variant="default" tt="none" fw={500} miw="max-content">
               shared

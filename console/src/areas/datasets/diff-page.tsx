@@ -9,12 +9,14 @@ import { kinds } from '../../ui/difference-counts.tsx'
 import { useFilter, useSetFilter } from '../../ui/filters.tsx'
 import { PageLink } from '../../ui/link.tsx'
 import { ListSkeleton, usePages } from '../../ui/list.tsx'
+import { isSameVersion, type OwnedVersion, rangeQuery, useOrigin } from '../../ui/origin.ts'
 import { Page } from '../../ui/page.tsx'
 import { Nothing } from '../../ui/plain-table.tsx'
 import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { SearchLink } from '../../ui/search-link.tsx'
 import { titleOf } from '../../ui/type-words.ts'
 import { versionName } from '../../ui/version-names.ts'
-import { type Range, VersionRange } from '../../ui/version-range.tsx'
+import { VersionRange } from '../../ui/version-range.tsx'
 import { plural } from '../../ui/words.ts'
 import { DiffEntry, type DifferenceItem } from './diff-entry.tsx'
 import { DiffIndex } from './diff-index.tsx'
@@ -27,7 +29,7 @@ const MOST_PAGES = 30
 
 export default function DiffPage() {
   const { list_key = '' } = useParams({ strict: false }) as { list_key?: string }
-  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key))
+  const { data: dataset } = useSuspenseQuery(datasetQuery(list_key, useOrigin()))
   const { from, to } = useRange(dataset)
   const trail = (
     <>
@@ -35,38 +37,51 @@ export default function DiffPage() {
         Datasets
       </PageLink>{' '}
       /{' '}
-      <PageLink to={`/datasets/${list_key}`} inherit>
+      <SearchLink to={`/datasets/${list_key}`} search={{ origin: dataset.origin }} inherit>
         {dataset.title}
-      </PageLink>
+      </SearchLink>
     </>
   )
-  const named = (version: number) =>
-    versionName(dataset.versions.find((one) => one.version === version) ?? { version }).toLowerCase()
+  const named = ({ version, origin }: OwnedVersion) =>
+    from.origin === to.origin
+      ? versionName(dataset.versions.find((one) => one.version === version) ?? { version }).toLowerCase()
+      : `version ${version} (${origin})`
   return (
     <Page
       title="What changed"
       trail={trail}
-      about={from === to ? 'Choose two versions.' : `${dataset.title}, from ${named(from)} to ${named(to)}`}
-      actions={<VersionRange versions={dataset.versions} from={from} to={to} />}
+      about={isSameVersion(from, to) ? 'Choose two versions.' : `${dataset.title}, from ${named(from)} to ${named(to)}`}
+      actions={
+        from.origin === to.origin && <VersionRange versions={dataset.versions} from={from.version} to={to.version} />
+      }
     >
-      {from === to ? (
+      {isSameVersion(from, to) ? (
         <Nothing>Twice the same version: nothing differs.</Nothing>
       ) : (
-        <Difference key={`${from} ${to}`} dataset={dataset} from={from} to={to} />
+        <Difference key={JSON.stringify([from, to])} dataset={dataset} from={from} to={to} />
       )}
     </Page>
   )
 }
 
-/** The two versions of the address; the newest against the one before it unless told. */
-function useRange(dataset: Dataset): Range {
-  const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
-  const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
-  const to = number(search.to, Math.max(1, dataset.head_version))
-  return { from: number(search.from, Math.max(1, to - 1)), to }
+interface OwnedRange {
+  readonly from: OwnedVersion
+  readonly to: OwnedVersion
 }
 
-interface RangeProps extends Range {
+/** The two versions of the address; the newest against the one before it unless told. */
+function useRange({ head_version, origin }: Dataset): OwnedRange {
+  const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
+  const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
+  const to = number(search.to, Math.max(1, head_version))
+  const from = number(search.from, Math.max(1, to - 1))
+  return {
+    from: { version: from, origin: useFilter('from_origin', ['own', 'shared']) ?? origin },
+    to: { version: to, origin },
+  }
+}
+
+interface RangeProps extends OwnedRange {
   readonly dataset: Dataset
 }
 
@@ -82,7 +97,10 @@ function Difference({ dataset, from, to }: RangeProps) {
     ['datasets', 'difference', list_key, from, to, 'entries', key_prefix],
     (cursor, signal) =>
       probity.GET('/api/reference-data/datasets/{list_key}/diff', {
-        params: { path: { list_key }, query: { ...cursor, from, to, ...(key_prefix && { key_prefix }), limit: 100 } },
+        params: {
+          path: { list_key },
+          query: { ...cursor, ...rangeQuery(from, to), ...(key_prefix && { key_prefix }), limit: 100 },
+        },
         signal,
       }),
   )

@@ -28,7 +28,7 @@ export function EntriesTab({ dataset }: { readonly dataset: Dataset }) {
 }
 
 function Entries({ dataset, version }: { readonly dataset: Dataset; readonly version: number }) {
-  const { list_key } = dataset
+  const { list_key, origin } = dataset
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const { key, text } = useSearch({ strict: false }) as { key?: string | number; text?: string | number }
   const search = {
@@ -36,9 +36,9 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
     ...(text !== undefined && { q: String(text) }),
   }
   const [opened, setOpened] = useState<Row | null>(null)
-  const list = usePages<Row>(['datasets', 'entries', list_key, version, search], async (cursor, signal) =>
+  const list = usePages<Row>(['datasets', 'entries', list_key, origin, version, search], async (cursor, signal) =>
     probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
-      params: { path: { list_key, version: String(version) }, query: { ...cursor, ...search, limit: 50 } },
+      params: { path: { list_key, version: String(version) }, query: { ...cursor, ...search, origin, limit: 50 } },
       signal,
     }),
   )

@@ -46,9 +46,14 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
   const { list_key, title } = dataset
   const params = { path: { list_key } }
   const { data: dependents } = useQuery({
-    queryKey: ['datasets', 'dependents', list_key],
+    queryKey: ['datasets', 'dependents', list_key, 'own'],
     queryFn: ({ signal }) =>
-      probity.GET('/api/reference-data/datasets/{list_key}/dependents', { params, signal }).then(({ items }) => items),
+      probity
+        .GET('/api/reference-data/datasets/{list_key}/dependents', {
+          params: { ...params, query: { origin: 'own' } },
+          signal,
+        })
+        .then(({ items }) => items),
     enabled: isOpen,
   })
   const archive = useChange(() => probity.POST('/api/reference-data/datasets/{list_key}/archive', { params }), {

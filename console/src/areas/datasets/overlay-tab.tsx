@@ -126,7 +126,10 @@ function OverlayEntry({ change, type, list_key, base_version, onDrop }: OverlayE
     queryKey: ['datasets', 'entry', list_key, base_version, change.key],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
-        params: { path: { list_key, version: String(base_version) }, query: { key_prefix: change.key, limit: 1 } },
+        params: {
+          path: { list_key, version: String(base_version) },
+          query: { key_prefix: change.key, origin: 'shared', limit: 1 },
+        },
         signal,
       }),
     enabled: base_version !== null,

@@ -20,7 +20,7 @@ export function PinActions({ dataset }: { readonly dataset: Dataset }) {
       pin={(body) => probity.POST('/api/reference-data/datasets/{list_key}/pin', { params, body })}
       unpin={(reason) => probity.POST('/api/reference-data/datasets/{list_key}/unpin', { params, body: { reason } })}
       touches="datasets"
-      effect={(from, to) => <WhatWillChange dataset={dataset} from={from} to={to} />}
+      effect={(_, to) => <WhatWillChange dataset={dataset} to={to} />}
     />
   )
 }

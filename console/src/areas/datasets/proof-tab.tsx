@@ -8,6 +8,7 @@ import { CopyValue } from '../../ui/copy-value.tsx'
 import { useSetFilter } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ListSkeleton } from '../../ui/list.tsx'
+import type { OwnedVersion } from '../../ui/origin.ts'
 import { Nothing } from '../../ui/plain-table.tsx'
 import type { Dataset } from '../../ui/registry-queries.ts'
 import { saveJson } from '../../ui/save-file.ts'
@@ -50,23 +51,22 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
           </Button>
         </Group>
       </form>
-      {asked !== null && <Proof list_key={dataset.list_key} version={version} asked={asked} />}
+      {asked !== null && <Proof list_key={dataset.list_key} origin={dataset.origin} version={version} asked={asked} />}
     </Stack>
   )
 }
 
-interface ProofProps {
+interface ProofProps extends OwnedVersion {
   readonly list_key: string
-  readonly version: number
   readonly asked: string
 }
 
-function Proof({ list_key, version, asked }: ProofProps) {
+function Proof({ list_key, origin, version, asked }: ProofProps) {
   const { data: found } = useQuery({
-    queryKey: ['datasets', 'proof', list_key, version, asked],
+    queryKey: ['datasets', 'proof', list_key, origin, version, asked],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/proof', {
-        params: { path: { list_key, version: String(version) }, query: { key: asked } },
+        params: { path: { list_key, version: String(version) }, query: { origin, key: asked } },
         signal,
       }),
     staleTime: Number.POSITIVE_INFINITY,

@@ -34,7 +34,7 @@ export function PutListInForce({ dataset, version: { version }, way, onClose }: 
       }
       touches="datasets"
     >
-      <WhatWillChange dataset={dataset} from={active} to={version} />
+      <WhatWillChange dataset={dataset} to={version} />
     </PutInForceDialog>
   )
 }

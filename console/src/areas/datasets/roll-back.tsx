@@ -25,7 +25,7 @@ export function RollBack({ dataset }: { readonly dataset: Dataset }) {
         probity.POST('/api/reference-data/datasets/{list_key}/rollback', { params: { path: { list_key } }, body })
       }
       touches="datasets"
-      effect={(from, to) => <WhatWillChange dataset={dataset} from={from} to={to} />}
+      effect={(_, to) => <WhatWillChange dataset={dataset} to={to} />}
     />
   )
 }

@@ -30,7 +30,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
   )
   const faults = faultsByField(save.problem)
   async function reload() {
-    const now = await queries.fetchQuery({ ...datasetQuery(dataset.list_key), staleTime: 0 })
+    const now = await queries.fetchQuery({ ...datasetQuery(dataset.list_key, 'own'), staleTime: 0 })
     setSettings(settingsOf(now))
     setRevision(now.revision)
     save.forget()

@@ -25,12 +25,15 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
   const may = useMay()
   const navigate = useNavigate()
   const [asking, setAsking] = useState<Asking>(null)
-  const { list_key, active } = dataset
+  const { list_key, active, origin } = dataset
   const number = version.version
   const isOurs = dataset.origin === 'own' && dataset.state === 'live'
   const canGovern = isOurs && version.state !== 'withdrawn'
   const save = useChange(
-    async (format: ExportFormat) => ({ format, content: await readExport(list_key, number, format) }),
+    async (format: ExportFormat) => ({
+      format,
+      content: await readExport(list_key, { version: number, origin }, format),
+    }),
     { touches: [], onDone: ({ format, content }) => saveFile(`${list_key}-v${number}.${format}`, content) },
   )
   const close = () => setAsking(null)
@@ -54,21 +57,28 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item
-            onClick={() => navigate({ to: '.', search: { tab: 'entries', version: number } as never, replace: true })}
+            onClick={() =>
+              navigate({ to: '.', search: { tab: 'entries', version: number, origin } as never, replace: true })
+            }
           >
             See its entries
           </Menu.Item>
           {active !== null && active.version !== number && (
             <Menu.Item
               onClick={() =>
-                navigate({ to: `/datasets/${list_key}/diff`, search: { from: active.version, to: number } as never })
+                navigate({
+                  to: `/datasets/${list_key}/diff`,
+                  search: { from: active.version, to: number, origin } as never,
+                })
               }
             >
               Compare with the one in force
             </Menu.Item>
           )}
           <Menu.Item
-            onClick={() => navigate({ to: '.', search: { tab: 'proof', version: number } as never, replace: true })}
+            onClick={() =>
+              navigate({ to: '.', search: { tab: 'proof', version: number, origin } as never, replace: true })
+            }
           >
             Prove a key
           </Menu.Item>

@@ -22,10 +22,10 @@ import { VersionActions } from './version-actions.tsx'
 type Version = Schemas['DatasetVersion']
 
 export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
-  const { list_key } = dataset
-  const list = usePages(['datasets', 'versions', list_key], (cursor, signal) =>
+  const { list_key, origin } = dataset
+  const list = usePages(['datasets', 'versions', list_key, origin], (cursor, signal) =>
     probity.GET('/api/reference-data/datasets/{list_key}/versions', {
-      params: { path: { list_key }, query: { ...cursor, limit: 50 } },
+      params: { path: { list_key }, query: { ...cursor, origin, limit: 50 } },
       signal,
     }),
   )
@@ -96,7 +96,7 @@ function VersionItem({ dataset, version }: { readonly dataset: Dataset; readonly
               size="xs"
               variant="default"
               to={`/datasets/${dataset.list_key}/diff`}
-              search={{ from: version.version - 1, to: version.version }}
+              search={{ from: version.version - 1, to: version.version, origin: dataset.origin }}
             >
               What changed<span className="sr-only"> in {name}</span>
             </SearchButton>
@@ -133,12 +133,13 @@ interface Source {
   readonly fingerprint?: string
 }
 
-function Provenance({ version: { list_key, version, content_hash, type_key, type_version } }: { version: Version }) {
+function Provenance({ version: of }: { readonly version: Version }) {
+  const { list_key, list_origin: origin, version, content_hash, type_key, type_version } = of
   const { data } = useQuery({
-    queryKey: ['datasets', 'provenance', list_key, version],
+    queryKey: ['datasets', 'provenance', list_key, origin, version],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/provenance', {
-        params: { path: { list_key, version: String(version) } },
+        params: { path: { list_key, version: String(version) }, query: { origin } },
         signal,
       }),
   })

@@ -4,28 +4,35 @@ import { useQuery } from '@tanstack/react-query'
 import { useCountedSummary } from '../../ui/counted-summary.ts'
 import type { Kind } from '../../ui/difference-counts.tsx'
 import { DifferenceCounts, signs } from '../../ui/difference-counts.tsx'
-import { type Dataset, differenceQuery, typeQuery } from '../../ui/registry-queries.ts'
+import { isSameVersion, type OwnedVersion, rangeQuery, versionWords } from '../../ui/origin.ts'
+import { type Dataset, datasetQuery, differenceQuery, typeQuery, versionInForce } from '../../ui/registry-queries.ts'
 import { SearchLink } from '../../ui/search-link.tsx'
 import { nameOf, titleOf } from '../../ui/type-words.ts'
 import { plural } from '../../ui/words.ts'
 
 interface WhatWillChangeProps {
   readonly dataset: Dataset
-  readonly from: number | null
+  /** A version of this list. */
   readonly to: number
 }
 
-export function WhatWillChange({ dataset, from, to }: WhatWillChangeProps) {
-  const title = from === null ? 'What will change' : `What will change: version ${from} → version ${to}`
+/** What is in force is asked for by key alone: it may be of the other owner. */
+export function WhatWillChange({ dataset, to: number }: WhatWillChangeProps) {
+  const { data: governing } = useQuery({ ...datasetQuery(dataset.list_key), throwOnError: false })
+  if (governing === undefined) return <Skeleton height={80} />
+  const from = versionInForce(governing)
+  const to = { version: number, origin: dataset.origin }
+  const title =
+    from === null ? 'What will change' : `What will change: ${versionWords(from, to)} → ${versionWords(to, from)}`
   return (
     <Alert color="cyan" title={title} role="status">
       {from === null ? (
         <Text size="sm">
           Nothing is in force yet: all{' '}
-          {plural(dataset.versions.find(({ version }) => version === to)?.entry_count ?? 0, 'entry', 'entries')} of
-          version {to} begin to govern.
+          {plural(dataset.versions.find(({ version }) => version === number)?.entry_count ?? 0, 'entry', 'entries')} of
+          version {number} begin to govern.
         </Text>
-      ) : from === to ? (
+      ) : isSameVersion(from, to) ? (
         <Text size="sm">It is in force already: nothing.</Text>
       ) : (
         <Between dataset={dataset} from={from} to={to} />
@@ -34,7 +41,13 @@ export function WhatWillChange({ dataset, from, to }: WhatWillChangeProps) {
   )
 }
 
-function Between({ dataset, from, to }: WhatWillChangeProps & { readonly from: number }) {
+interface BetweenProps {
+  readonly dataset: Dataset
+  readonly from: OwnedVersion
+  readonly to: OwnedVersion
+}
+
+function Between({ dataset, from, to }: BetweenProps) {
   const { data } = useQuery({ ...differenceQuery(dataset.list_key, from, to), throwOnError: false })
   const { data: type } = useQuery({ ...typeQuery(dataset.type_key), throwOnError: false })
   useCountedSummary({
@@ -71,7 +84,7 @@ function Between({ dataset, from, to }: WhatWillChangeProps & { readonly from: n
       {total > 0 && (
         <Group gap={4}>
           {total > 4 && <Text size="xs">and {plural(total - 4, 'more entry', 'more entries')}.</Text>}
-          <SearchLink to={`/datasets/${dataset.list_key}/diff`} search={{ from, to }} size="xs">
+          <SearchLink to={`/datasets/${dataset.list_key}/diff`} search={rangeQuery(from, to)} size="xs">
             See every change
           </SearchLink>
         </Group>

@@ -146,7 +146,7 @@ function Sameness({ name, isSame }: { readonly name: string; readonly isSame: bo
 function Outcomes({ of: { before, after } }: { readonly of: Comparison }) {
   const kind = kindOf(after.family)
   const { data: text } = useQuery({
-    ...textQuery(kind, after.definition.key, after.definition.version),
+    ...textQuery(kind, after.definition.key, after.definition.version, after.definition.origin),
     throwOnError: false,
   })
   const bands = text ? definitionIn(text.definition).bands : undefined
@@ -169,6 +169,7 @@ function Outcomes({ of: { before, after } }: { readonly of: Comparison }) {
           <ScoreOnBands
             bands={bands}
             score_bps={after.score_bps}
+            pinned={after.lists.find(({ list_key }) => list_key === bands.list_key)}
             other={{ name: 'earlier', score_bps: before.score_bps }}
           />
         )}

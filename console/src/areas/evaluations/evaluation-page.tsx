@@ -72,7 +72,7 @@ function Decided({ one }: { readonly one: Evaluation }) {
   const tab = useFilter('tab', tabs) ?? 'why'
   const kind = kindOf(one.family)
   const { data: text } = useQuery({
-    ...textQuery(kind, one.definition.key, one.definition.version),
+    ...textQuery(kind, one.definition.key, one.definition.version, one.definition.origin),
     throwOnError: false,
   })
   const definition = text ? definitionIn(text.definition) : null
@@ -100,7 +100,7 @@ function Decided({ one }: { readonly one: Evaluation }) {
       <Stack gap="md">
         {may('replayEvaluation') && <Replay evaluation_id={one.evaluation_id} />}
         <Section title="Outcome">
-          <Verdict outcome={one.outcome} bands={definition?.bands} />
+          <Verdict outcome={one.outcome} bands={definition?.bands} lists={one.lists} />
           <SubjectLine one={one} />
         </Section>
       </Stack>
@@ -154,7 +154,7 @@ function StoodOn({ one }: { readonly one: Evaluation }) {
             <Table.Td>
               <SearchLink
                 to={`${kind.place}/${definition.key}`}
-                search={{ tab: 'reading', version: definition.version }}
+                search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
                 size="sm"
               >
                 {kind.word} {definition.key}, version {definition.version}

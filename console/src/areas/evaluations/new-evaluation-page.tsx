@@ -13,6 +13,7 @@ import { definitionsQuery, type Kind, keyIn, kindOf, matrixKind, ruleKind, textQ
 import { definitionIn } from '../../ui/decision/model.ts'
 import { Verdict } from '../../ui/decision/verdict.tsx'
 import { PageLink } from '../../ui/link.tsx'
+import type { OwnedVersion } from '../../ui/origin.ts'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/problem-note.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -74,6 +75,7 @@ export default function NewEvaluationPage() {
             kind={kindOf(family)}
             definition_key={key}
             version={found.active.version}
+            origin={found.origin}
             subject={search.subject ?? ''}
           />
         )}
@@ -82,17 +84,16 @@ export default function NewEvaluationPage() {
   )
 }
 
-interface OrderProps {
+interface OrderProps extends OwnedVersion {
   readonly kind: Kind
   readonly definition_key: string
-  readonly version: number
   readonly subject: string
 }
 
-function Order({ kind, definition_key, version, subject }: OrderProps) {
+function Order({ kind, definition_key, version, origin, subject }: OrderProps) {
   const may = useMay()
   const navigate = useNavigate()
-  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, origin))
   const definition = definitionIn(text.definition)
   const [inputs, setInputs] = useState<Inputs>({})
   const [subject_id, setSubject] = useState(subject)

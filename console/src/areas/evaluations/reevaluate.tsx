@@ -90,15 +90,17 @@ const effects: Readonly<Record<Switch['effect'] | 'unknown', readonly [words: st
 
 function SwitchRow({ one }: { readonly one: Switch }) {
   const [words, color] = effects[one.effect]
-  const shown = (version: number | null, overlay: number | null) =>
-    `${version ?? 'none'}${overlay === null ? '' : ` + overlay ${overlay}`}`
+  const isOtherOwner = one.from_origin !== null && one.to_origin !== null && one.from_origin !== one.to_origin
+  const shown = (version: number | null, origin: string | null, overlay: number | null) =>
+    `${version ?? 'none'}${isOtherOwner ? ` (${origin})` : ''}${overlay === null ? '' : ` + overlay ${overlay}`}`
   return (
     <Table.Tr>
       <Table.Td>
         {one.family} <span className="mono">{one.key}</span>
       </Table.Td>
       <Table.Td className="number">
-        {shown(one.from_version, one.from_overlay)} → {shown(one.to_version, one.to_overlay)}
+        {shown(one.from_version, one.from_origin, one.from_overlay)} →{' '}
+        {shown(one.to_version, one.to_origin, one.to_overlay)}
       </Table.Td>
       <Table.Td>
         <Badge variant="light" tt="none" color={color}>

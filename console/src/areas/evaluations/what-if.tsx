@@ -100,6 +100,7 @@ function Suppose({ one, definition, stored }: SupposeProps) {
               <Verdict
                 outcome={answer.after.outcome}
                 bands={definition.bands}
+                lists={one.lists}
                 {...(answer.before.score_bps !== null && {
                   other: { name: 'then', score_bps: answer.before.score_bps },
                 })}

@@ -153,11 +153,11 @@ function Outcome({ one }: { readonly one: Import }) {
 }
 
 function Published({ one }: { readonly one: Import }) {
-  const { data: dataset } = useQuery({ ...datasetQuery(one.list_key), staleTime: 0 })
+  const { data: dataset } = useQuery({ ...datasetQuery(one.list_key, 'own'), staleTime: 0 })
   const active = dataset?.active?.version ?? null
   const to = one.version ?? 0
   const { data: difference } = useQuery({
-    ...differenceQuery(one.list_key, active ?? 1, to),
+    ...differenceQuery(one.list_key, { version: active ?? 1, origin: 'own' }, { version: to, origin: 'own' }),
     enabled: active !== null && active !== to,
   })
   const isGoverning = active === to
@@ -174,11 +174,16 @@ function Published({ one }: { readonly one: Import }) {
         {difference?.summary && <DifferenceCounts of={difference.summary} />}
         <Group gap="xs">
           {active !== null && !isGoverning && (
-            <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to }}>
+            <SearchButton size="xs" to={`/datasets/${one.list_key}/diff`} search={{ from: active, to, origin: 'own' }}>
               Compare with the version in force
             </SearchButton>
           )}
-          <SearchButton size="xs" variant="default" to={`/datasets/${one.list_key}`} search={{ tab: 'versions' }}>
+          <SearchButton
+            size="xs"
+            variant="default"
+            to={`/datasets/${one.list_key}`}
+            search={{ tab: 'versions', origin: 'own' }}
+          >
             Open the list
           </SearchButton>
         </Group>

@@ -93,7 +93,7 @@ function Verdict({ list, valid_at, known_at }: VerdictProps) {
         {known_at === null ? 'now' : <At at={known_at} />},{' '}
         <SearchLink
           to={`/datasets/${list.list_key}`}
-          search={{ tab: 'entries', version: list.version }}
+          search={{ tab: 'entries', version: list.version, origin: list.origin }}
           inherit
           fw={650}
         >
@@ -146,7 +146,7 @@ function Found({ list, of, entry }: FoundProps) {
         list.overlay === null && (
           <SearchLink
             to={`/datasets/${list.list_key}`}
-            search={{ tab: 'proof', version: list.version, key: of }}
+            search={{ tab: 'proof', version: list.version, origin: list.origin, key: of }}
             size="sm"
           >
             Prove it

@@ -103,7 +103,10 @@ export default function ImportRulesPage() {
           </Stack>
         </form>
         {imported && <Made imported={imported} />}
-        <Findings findings={left.map(({ example: _, ...finding }) => finding)} title="What was left out of the file" />
+        <Findings
+          findings={left.map(({ example: _, ...finding }) => finding)}
+          title="What was left out of the file, and what to know of the rest"
+        />
       </Stack>
     </Page>
   )
@@ -112,8 +115,11 @@ export default function ImportRulesPage() {
 function Made({ imported }: { readonly imported: Imported }) {
   return (
     <Section title={`${plural(imported.items.length, 'rule')} made, each with a draft`}>
-      <PlainTable label="Rules that were made" head={[{ name: 'Rule' }, { name: 'In the file' }, { name: 'Findings' }]}>
-        {imported.items.map(({ rule_key, name, place, findings }) => (
+      <PlainTable
+        label="Rules that were made"
+        head={[{ name: 'Rule' }, { name: 'In the file' }, { name: 'Reads from', from: 'sm' }, { name: 'Findings' }]}
+      >
+        {imported.items.map(({ rule_key, name, place, reads, only_if, findings }) => (
           <Table.Tr key={rule_key}>
             <Table.Td>
               <PageLink to={`/rules/${rule_key}/draft`} size="sm">
@@ -125,6 +131,18 @@ function Made({ imported }: { readonly imported: Imported }) {
               <Text size="xs" c="dimmed" className="mono">
                 {place}
               </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              {reads.map((link) => (
+                <Text key={`${link.input} ${link.node}`} size="xs">
+                  {link.input} from {link.rule_key ?? `${link.node}, which was left out`}
+                </Text>
+              ))}
+              {only_if.map((branch) => (
+                <Text key={`${branch.node} ${branch.value}`} size="xs">
+                  only where {branch.rule_key ?? branch.node} gives “{branch.value}”
+                </Text>
+              ))}
             </Table.Td>
             <Table.Td>{findings.length === 0 ? 'none' : plural(findings.length, 'finding')}</Table.Td>
           </Table.Tr>

@@ -4,6 +4,7 @@ import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import type { ReactNode } from 'react'
 import { Icon } from '../icons.tsx'
+import { originVia } from '../origin.ts'
 import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
@@ -20,6 +21,8 @@ type Factor = Schemas['FactorExplanation']
 export interface ListVersion {
   readonly list_key: string
   readonly version: number
+  /** tenant-own, tenant-pin or shared. */
+  readonly via: string
   readonly overlay_version?: number | null
 }
 
@@ -199,7 +202,11 @@ export function ListLink({ list_key, lists }: ListLinkProps) {
     ? `${list_key}, version ${used.version}${used.overlay_version ? ` with overlay ${used.overlay_version}` : ''}`
     : list_key
   return (
-    <SearchLink to={`/datasets/${list_key}`} search={used ? { tab: 'entries', version: used.version } : {}} inherit>
+    <SearchLink
+      to={`/datasets/${list_key}`}
+      search={used ? { tab: 'entries', version: used.version, origin: originVia(used.via) } : {}}
+      inherit
+    >
       {words}
     </SearchLink>
   )

@@ -5,6 +5,7 @@
 import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import { type Origin, type OwnedVersion, originQuery, rangeQuery } from '../origin.ts'
 
 export type DefinitionItem = Schemas['RiskMatrixItem']
 export type DefinitionView = Schemas['RiskMatrix']
@@ -73,31 +74,38 @@ export const definitionsQuery = (kind: Kind) =>
     },
   })
 
-export const definitionQuery = (kind: Kind, key: string) =>
+/** Without an owner, the one that decides where there is one. */
+export const definitionQuery = (kind: Kind, key: string, origin?: Origin) =>
   queryOptions({
-    queryKey: ['definitions', kind.family, 'one', key],
+    queryKey: ['definitions', kind.family, 'one', key, origin],
     queryFn: ({ signal }) =>
-      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}'), { params: { path: named(kind, key) }, signal }),
+      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}'), {
+        params: { path: named(kind, key), query: originQuery(origin) },
+        signal,
+      }),
   })
 
-/** A version by number, or the draft. */
-export const textQuery = (kind: Kind, key: string, version: number | 'draft') =>
+/** A version by number, or the draft, which is always the tenant's own. */
+export const textQuery = (kind: Kind, key: string, version: number | 'draft', origin: Origin) =>
   queryOptions({
-    queryKey: ['definitions', kind.family, 'text', key, version],
+    queryKey: ['definitions', kind.family, 'text', key, version, version === 'draft' ? 'own' : origin],
     queryFn: ({ signal }) =>
       probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}'), {
-        params: { path: { ...named(kind, key), version: String(version) } },
+        params: {
+          path: { ...named(kind, key), version: String(version) },
+          query: { origin: version === 'draft' ? ('own' as const) : origin },
+        },
         signal,
       }),
     ...(version !== 'draft' && { staleTime: 300_000 }),
   })
 
-export const differenceQuery = (kind: Kind, key: string, from: number, to: number) =>
+export const differenceQuery = (kind: Kind, key: string, from: OwnedVersion, to: OwnedVersion) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'difference', key, from, to],
     queryFn: ({ signal }) =>
       probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/diff'), {
-        params: { path: named(kind, key), query: { from, to, limit: 200 } },
+        params: { path: named(kind, key), query: { ...rangeQuery(from, to), limit: 200 } },
         signal,
       }),
     // Versions never change, so neither does what lies between two of them.
@@ -113,6 +121,10 @@ export const timelineQuery = (kind: Kind, key: string, scope: 'own' | 'shared') 
         signal,
       }),
   })
+
+/** What decides now under a key, whoever it is of. */
+export const decidingVersion = ({ active, origin }: Pick<DefinitionView, 'active' | 'origin'>): OwnedVersion | null =>
+  active && { version: active.version, origin }
 
 /** The version that governs, or the newest while none does; null before the first is published. */
 export const governingVersion = ({ active, head_version }: Pick<DefinitionView, 'active' | 'head_version'>) =>

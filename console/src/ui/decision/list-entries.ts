@@ -1,10 +1,19 @@
 /** What the list in force holds, for choosing values from it and for drawing its bands. Short lists only. */
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '../../session/client.ts'
+import type { OwnedVersion } from '../origin.ts'
 import type { Entry } from '../registry-queries.ts'
 import type { Bands } from './model.ts'
 
 const MOST_ENTRIES = 1000
+
+async function resolved(list_key: string, signal: AbortSignal): Promise<PinnedList> {
+  const { version, origin, overlay } = await probity.GET('/api/reference-data/resolve/{list_key}', {
+    params: { path: { list_key } },
+    signal,
+  })
+  return { list_key, version, origin, overlay_version: overlay?.version ?? null }
+}
 
 export interface ListContent {
   readonly version: number
@@ -14,25 +23,29 @@ export interface ListContent {
   readonly isWhole: boolean
 }
 
-export const listContentQuery = (list_key: string) =>
+/** A version as a decision pinned it. */
+export interface PinnedList extends OwnedVersion {
+  readonly list_key: string
+  readonly overlay_version: number | null
+}
+
+/** As it is in force or, where a decision pinned a version, as that has it. */
+export const listContentQuery = (list_key: string, pinned?: PinnedList) =>
   queryOptions({
-    queryKey: ['datasets', 'content', list_key],
+    queryKey: ['datasets', 'content', list_key, pinned?.origin, pinned?.version, pinned?.overlay_version],
     queryFn: async ({ signal }): Promise<ListContent> => {
-      const { version, overlay } = await probity.GET('/api/reference-data/resolve/{list_key}', {
-        params: { path: { list_key } },
-        signal,
-      })
+      const { version, origin, overlay_version } = pinned ?? (await resolved(list_key, signal))
       const path = { list_key, version: String(version) }
       const entries: { key: string; entry: Entry }[] = []
       for (let cursor: string | null | undefined; cursor !== null && entries.length < MOST_ENTRIES; ) {
         const page = await probity.GET('/api/reference-data/datasets/{list_key}/versions/{version}/entries', {
-          params: { path, query: { limit: 200, ...(cursor !== undefined && { cursor }) } },
+          params: { path, query: { origin, limit: 200, ...(cursor !== undefined && { cursor }) } },
           signal,
         })
         entries.push(...page.items)
         cursor = page.next_cursor
       }
-      return { version, overlay_version: overlay?.version ?? null, entries, isWhole: entries.length < MOST_ENTRIES }
+      return { version, overlay_version, entries, isWhole: entries.length < MOST_ENTRIES }
     },
     staleTime: 60_000,
     throwOnError: false,

@@ -3,7 +3,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { inWords } from '../type-words.ts'
 import { BandChart } from './band-chart.tsx'
-import { bandsIn, listContentQuery } from './list-entries.ts'
+import { bandsIn, listContentQuery, type PinnedList } from './list-entries.ts'
 import type { Bands } from './model.ts'
 import { Actions, type Outcome, ResultMark } from './outcome.tsx'
 
@@ -12,9 +12,11 @@ interface VerdictProps {
   /** Where the bands stand; without it there is no scale to draw. */
   readonly bands?: Bands | undefined
   readonly other?: { readonly name: string; readonly score_bps: number }
+  /** What the decision pinned; without it the bands are drawn as they are in force. */
+  readonly lists?: readonly PinnedList[]
 }
 
-export function Verdict({ outcome, bands, other }: VerdictProps) {
+export function Verdict({ outcome, bands, other, lists }: VerdictProps) {
   return (
     <Stack gap="sm">
       <Group gap="md" role="status">
@@ -36,7 +38,12 @@ export function Verdict({ outcome, bands, other }: VerdictProps) {
         )}
       </Group>
       {outcome.score_bps !== null && bands && (
-        <ScoreOnBands bands={bands} score_bps={outcome.score_bps} {...(other && { other })} />
+        <ScoreOnBands
+          bands={bands}
+          score_bps={outcome.score_bps}
+          pinned={lists?.find(({ list_key }) => list_key === bands.list_key)}
+          {...(other && { other })}
+        />
       )}
     </Stack>
   )
@@ -45,12 +52,13 @@ export function Verdict({ outcome, bands, other }: VerdictProps) {
 interface ScoreOnBandsProps {
   readonly bands: Bands
   readonly score_bps?: number
+  readonly pinned?: PinnedList | undefined
   readonly other?: { readonly name: string; readonly score_bps: number }
 }
 
-/** The bands as they are in force today. */
-export function ScoreOnBands({ bands, ...marks }: ScoreOnBandsProps) {
-  const { data } = useQuery(listContentQuery(bands.list_key))
+/** The bands as the decision had them, or as they are in force today. */
+export function ScoreOnBands({ bands, pinned, ...marks }: ScoreOnBandsProps) {
+  const { data } = useQuery(listContentQuery(bands.list_key, pinned))
   if (!data) return null
   const found = bandsIn(data, bands)
   if (found.length === 0) return null

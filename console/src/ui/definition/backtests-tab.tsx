@@ -48,7 +48,7 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
   const start = useChange(
     () =>
       probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/backtest'), {
-        params: { path: { ...named(kind, definition_key), version: String(tried) } },
+        params: { path: { ...named(kind, definition_key), version: String(tried) }, query: { origin: of.origin } },
         body: {},
       }),
     { touches: ['definitions'], done: 'The backtest runs', onDone: () => setChosen(null) },
@@ -84,6 +84,7 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
             <Table.Td>
               <Button size="compact-sm" variant="subtle" onClick={() => setChosen(one.run_id)}>
                 {one.version === null ? 'Draft' : `Version ${one.version}`}
+                {one.origin !== of.origin && ` (${one.origin})`}
               </Button>
             </Table.Td>
             <Table.Td>

@@ -15,6 +15,7 @@ import { definitionIn } from '../decision/model.ts'
 import { resultWords } from '../decision/outcome.tsx'
 import { FormDialog } from '../dialog.tsx'
 import { ListTable, usePages } from '../list.tsx'
+import type { Origin } from '../origin.ts'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { plural } from '../words.ts'
@@ -28,16 +29,19 @@ export function CasesTab(parts: DefinitionParts) {
   const may = useMay()
   const [report, setReport] = useState<Report | null>(null)
   const [isAdding, adding] = useDisclosure(false)
-  const list = usePages<Case>(['definitions', kind.family, 'cases', definition_key], (cursor, signal) =>
+  const list = usePages<Case>(['definitions', kind.family, 'cases', definition_key, of.origin], (cursor, signal) =>
     probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/test-cases'), {
-      params: { path: named(kind, definition_key), query: { ...cursor, limit: 100 } },
+      params: { path: named(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 100 } },
       signal,
     }),
   )
   const run = useChange(
     () =>
       probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/test'), {
-        params: { path: { ...named(kind, definition_key), version: String(of.draft === null ? version : 'draft') } },
+        params: {
+          path: { ...named(kind, definition_key), version: String(of.draft === null ? version : 'draft') },
+          query: { origin: of.origin },
+        },
         body: {},
       }),
     { touches: [], onDone: setReport },
@@ -83,6 +87,7 @@ export function CasesTab(parts: DefinitionParts) {
             key={one.case_id}
             one={one}
             place={`${kind.place}/${definition_key}`}
+            origin={of.origin}
             result={report?.results.find(({ name }) => name === one.name)}
             onRemove={isOurs && may(operation(kind, 'delete', 'Case')) ? () => remove.run(one.case_id) : null}
           />
@@ -98,12 +103,13 @@ export function CasesTab(parts: DefinitionParts) {
 interface CaseRowProps {
   readonly one: Case
   readonly place: string
+  readonly origin: Origin
   readonly result: Report['results'][number] | undefined
   /** Null where it is not theirs to remove. */
   readonly onRemove: (() => void) | null
 }
 
-function CaseRow({ one, place, result, onRemove }: CaseRowProps) {
+function CaseRow({ one, place, origin, result, onRemove }: CaseRowProps) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -120,7 +126,7 @@ function CaseRow({ one, place, result, onRemove }: CaseRowProps) {
       </Table.Td>
       <Table.Td>
         <Group gap="xs" justify="flex-end" wrap="nowrap">
-          <SearchLink to={place} search={{ tab: 'simulate', inputs: JSON.stringify(one.inputs) }} size="sm">
+          <SearchLink to={place} search={{ tab: 'simulate', origin, inputs: JSON.stringify(one.inputs) }} size="sm">
             Try<span className="sr-only"> {one.name}</span>
           </SearchLink>
           {onRemove && (
@@ -169,8 +175,8 @@ interface AddCaseProps extends DefinitionParts {
   readonly onClose: () => void
 }
 
-function AddCase({ kind, definition_key, version, onClose }: AddCaseProps) {
-  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
   const { inputs: declared = [] } = definitionIn(text.definition)
   const [order, setOrder] = useState({ name: '', band: '', score: '' as number | '', hit: null as string | null })
   const [inputs, setInputs] = useState<Inputs>({})

@@ -83,7 +83,7 @@ function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
     { touches: ['definitions'], done: 'The settings are saved', onDone: onClose },
   )
   async function reload() {
-    const now = await queries.fetchQuery({ ...definitionQuery(kind, definition_key), staleTime: 0 })
+    const now = await queries.fetchQuery({ ...definitionQuery(kind, definition_key, 'own'), staleTime: 0 })
     setSettings(settingsOf(now))
     setRevision(now.revision)
     save.forget()

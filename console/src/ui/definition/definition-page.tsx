@@ -20,6 +20,7 @@ import {
 import { definitionIn } from '../decision/model.ts'
 import { useFilter } from '../filters.tsx'
 import { ButtonLink, PageLink } from '../link.tsx'
+import { useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
 import { PartTabs } from '../part-tabs.tsx'
 import { Nothing } from '../plain-table.tsx'
@@ -67,7 +68,7 @@ function useVersion(of: DefinitionView): number | 'draft' | null {
 
 export function DefinitionPage({ kind }: { readonly kind: Kind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
-  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, useOrigin()))
   const may = useMay()
   const tab = useFilter('tab', tabs) ?? 'reading'
   const version = useVersion(of)
@@ -130,7 +131,7 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
     },
     {
       touches: [],
-      // Ours now goes before the shared one: everything is asked for again, but not by the page that is being left.
+      // There is one of ours now: everything is asked for again, but not by the page that is being left.
       onDone: async () => {
         await queries.invalidateQueries({ queryKey: ['definitions'], refetchType: 'none' })
         await navigate({ to: `${kind.place}/${definition_key}/draft` })
@@ -168,7 +169,7 @@ function Reading({ kind, definition_key, of, version }: DefinitionParts) {
 }
 
 function ReadingOf({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
-  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
   return (
     <Stack gap="md">
       {version !== of.active?.version && (

@@ -17,6 +17,7 @@ import { Filter, useFilter, useSetFilter } from '../filters.tsx'
 import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
 import { Nothing, PlainTable } from '../plain-table.tsx'
+import { SearchLink } from '../search-link.tsx'
 import { useNow, When } from '../when.tsx'
 import { PinnedMark } from '../why-in-force.tsx'
 import { plural } from '../words.ts'
@@ -113,9 +114,9 @@ function Row({ kind, one, isReplaced }: RowProps) {
     <Table.Tr>
       <Table.Td>
         <Group gap={8}>
-          <PageLink to={`${kind.place}/${keyIn(one)}`} fw={500} size="sm">
+          <SearchLink to={`${kind.place}/${keyIn(one)}`} search={{ origin: one.origin }} fw={500} size="sm">
             {one.title}
-          </PageLink>
+          </SearchLink>
           {one.origin === 'shared' && <SharedMark />}
           <PinnedMark of={one} />
         </Group>

@@ -7,42 +7,54 @@ import { Changes } from '../decision/changes.tsx'
 import { type DefinitionView, definitionQuery, differenceQuery, type Kind } from '../decision/kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
 import { EntryValue } from '../entry-value.tsx'
+import { useFilter } from '../filters.tsx'
 import { PageLink } from '../link.tsx'
+import { isSameVersion, type OwnedVersion, useOrigin, versionWords } from '../origin.ts'
 import { Page } from '../page.tsx'
 import { Nothing } from '../plain-table.tsx'
-import { type Range, VersionRange } from '../version-range.tsx'
+import { SearchLink } from '../search-link.tsx'
+import { VersionRange } from '../version-range.tsx'
 import { partWords } from './part-words.ts'
 
+interface OwnedRange {
+  readonly from: OwnedVersion
+  readonly to: OwnedVersion
+}
+
 /** The two versions of the address; the newest against the one before it unless told. */
-function useRange(of: DefinitionView): Range {
+function useRange({ head_version, origin }: DefinitionView): OwnedRange {
   const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
   const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
-  const to = number(search.to, Math.max(1, of.head_version))
-  return { from: number(search.from, Math.max(1, to - 1)), to }
+  const to = number(search.to, Math.max(1, head_version))
+  const from = number(search.from, Math.max(1, to - 1))
+  return {
+    from: { version: from, origin: useFilter('from_origin', ['own', 'shared']) ?? origin },
+    to: { version: to, origin },
+  }
 }
 
 export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
-  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, useOrigin()))
   const { from, to } = useRange(of)
   return (
     <Page
       title="What changed"
-      about={`${of.title}, from version ${from} to version ${to}`}
+      about={`${of.title}, from ${versionWords(from, to)} to ${versionWords(to, from)}`}
       trail={
         <>
           <PageLink to={kind.place} inherit>
             {kind.title}
           </PageLink>{' '}
           /{' '}
-          <PageLink to={`${kind.place}/${definition_key}`} inherit>
+          <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: of.origin }} inherit>
             {of.title}
-          </PageLink>
+          </SearchLink>
         </>
       }
-      actions={<VersionRange versions={of.versions} from={from} to={to} />}
+      actions={from.origin === to.origin && <VersionRange versions={of.versions} from={from.version} to={to.version} />}
     >
-      {from === to ? (
+      {isSameVersion(from, to) ? (
         <Nothing>Twice the same version: nothing differs.</Nothing>
       ) : (
         <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
@@ -51,7 +63,7 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: Kind }) {
   )
 }
 
-interface DefinitionDifferenceProps extends Range {
+interface DefinitionDifferenceProps extends OwnedRange {
   readonly kind: Kind
   readonly definition_key: string
 }

@@ -25,7 +25,7 @@ import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { ReasonField } from '../reason-field.tsx'
-import { SearchButton } from '../search-link.tsx'
+import { SearchButton, SearchLink } from '../search-link.tsx'
 import { When } from '../when.tsx'
 import { anchorOf } from './editor/anchor.ts'
 import { DraftParts } from './editor/draft-parts.tsx'
@@ -33,8 +33,8 @@ import { FactorsView } from './factors-view.tsx'
 
 export function DraftPage({ kind }: { readonly kind: Kind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
-  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key))
-  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, 'draft'))
+  const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, 'own'))
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, 'draft', 'own'))
   return (
     <Page
       title={`Draft of ${of.title}`}
@@ -56,9 +56,9 @@ export function DraftPage({ kind }: { readonly kind: Kind }) {
             {kind.title}
           </PageLink>{' '}
           /{' '}
-          <PageLink to={`${kind.place}/${definition_key}`} inherit>
+          <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: 'own' }} inherit>
             {of.title}
-          </PageLink>
+          </SearchLink>
         </>
       }
     >
@@ -106,8 +106,8 @@ function useDraft({ kind, definition_key, text }: EditorProps) {
       touches: [],
       done: ({ findings: found }) => ((found ?? []).length === 0 ? 'Saved; nothing is wrong with it' : 'Saved'),
       onDone: (saved) => {
-        queries.setQueryData(textQuery(kind, definition_key, 'draft').queryKey, saved)
-        queries.invalidateQueries({ queryKey: definitionQuery(kind, definition_key).queryKey })
+        queries.setQueryData(textQuery(kind, definition_key, 'draft', 'own').queryKey, saved)
+        queries.invalidateQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
         setBase({ revision: saved.revision, text: JSON.stringify(draft) })
         setFindings(saved.findings ?? [])
         setProved(false)
@@ -141,7 +141,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
     (inputs: Readonly<Record<string, unknown>>) =>
       navigate({
         to: `${kind.place}/${definition_key}`,
-        search: { tab: 'simulate', version: 'draft', inputs: JSON.stringify(inputs) } as never,
+        search: { tab: 'simulate', version: 'draft', origin: 'own', inputs: JSON.stringify(inputs) } as never,
       }),
     [navigate, kind.place, definition_key],
   )
@@ -165,7 +165,7 @@ function Editor({ kind, definition_key, text }: EditorProps) {
         )}
         <SearchButton
           to={`${kind.place}/${definition_key}`}
-          search={{ tab: 'simulate', version: 'draft' }}
+          search={{ tab: 'simulate', version: 'draft', origin: 'own' }}
           variant="default"
         >
           Simulate
@@ -208,9 +208,9 @@ function useLeave(kind: Kind, definition_key: string): (search: object) => Promi
   const navigate = useNavigate()
   const queries = useQueryClient()
   return async (search) => {
-    queries.removeQueries({ queryKey: definitionQuery(kind, definition_key).queryKey })
-    await navigate({ to: `${kind.place}/${definition_key}`, search: search as never })
-    queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft').queryKey })
+    queries.removeQueries({ queryKey: definitionQuery(kind, definition_key, 'own').queryKey })
+    await navigate({ to: `${kind.place}/${definition_key}`, search: { ...search, origin: 'own' } as never })
+    queries.removeQueries({ queryKey: textQuery(kind, definition_key, 'draft', 'own').queryKey })
     await queries.invalidateQueries({ queryKey: ['definitions'] })
   }
 }

@@ -1,7 +1,8 @@
 /** What decides now: the version in force and why it is the one, what is scheduled, and who answers for it. */
 import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { CopyValue } from '../copy-value.tsx'
-import type { DefinitionView, Kind } from '../decision/kind.ts'
+import { type DefinitionView, decidingVersion, definitionQuery, type Kind } from '../decision/kind.ts'
 import { SearchLink } from '../search-link.tsx'
 import { Facts, Section } from '../section.tsx'
 import { versionName } from '../version-names.ts'
@@ -23,8 +24,7 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
     <Section title="In force">
       {active === null ? (
         <Text size="sm">
-          None of its versions.{' '}
-          {of.origin === 'own' && 'A shared one of the same key, if there is one, decides until then.'}
+          None of its versions. <DecidesInstead kind={kind} definition_key={definition_key} />
         </Text>
       ) : (
         <Facts
@@ -65,6 +65,22 @@ export function InForce({ kind, definition_key, of }: InForceProps) {
   )
 }
 
+/** The one of the other owner, where that is in force under the same key. */
+function DecidesInstead({ kind, definition_key }: Pick<InForceProps, 'kind' | 'definition_key'>) {
+  const { data } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
+  const decides = data && decidingVersion(data)
+  if (!decides) return null
+  return (
+    <>
+      {decides.origin === 'shared' ? 'The shared' : 'This tenant’s own'} {kind.word} of the same key decides:{' '}
+      <SearchLink to={`${kind.place}/${definition_key}`} search={{ origin: decides.origin }} inherit>
+        version {decides.version}
+      </SearchLink>
+      .
+    </>
+  )
+}
+
 interface FollowedProps {
   readonly place: string
   readonly pinned: number
@@ -76,7 +92,7 @@ function Followed({ place, pinned, followed }: FollowedProps) {
   return (
     <Text size="sm">
       The operator has version {followed} in force:{' '}
-      <SearchLink to={`${place}/diff`} search={{ from: pinned, to: followed }} inherit>
+      <SearchLink to={`${place}/diff`} search={{ from: pinned, to: followed, origin: 'shared' }} inherit>
         compare
       </SearchLink>
     </Text>

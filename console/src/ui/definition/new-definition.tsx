@@ -74,7 +74,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
       />
       <TextInput
         label="Key"
-        description="Small letters, digits and dashes. The key of a shared one puts yours before it."
+        description="Small letters, digits and dashes. With the key of a shared one, yours takes its place once it is in force."
         required
         maxLength={100}
         classNames={{ input: 'mono' }}

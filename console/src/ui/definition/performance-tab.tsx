@@ -65,6 +65,7 @@ export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
 
 function Figures({ of }: { readonly of: Performance }) {
   const { total, versions } = of
+  const hasTwoOwners = new Set(versions.map(({ origin }) => origin)).size > 1
   if (total.decisions === 0) return <Nothing>Nothing was decided by this rule in the last 90 days.</Nothing>
   return (
     <Stack gap="md">
@@ -89,8 +90,11 @@ function Figures({ of }: { readonly of: Performance }) {
         ]}
       >
         {versions.map((one) => (
-          <Table.Tr key={one.version}>
-            <Table.Td>{one.version}</Table.Td>
+          <Table.Tr key={`${one.version} ${one.origin}`}>
+            <Table.Td>
+              {one.version}
+              {hasTwoOwners && ` (${one.origin})`}
+            </Table.Td>
             <Table.Td>{one.decisions.toLocaleString('en')}</Table.Td>
             <Table.Td>
               {one.hits.toLocaleString('en')}

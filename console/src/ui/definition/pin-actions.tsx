@@ -26,7 +26,9 @@ export function PinActions({ kind, definition_key, of }: PinActionsProps) {
         probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/unpin'), { params, body: { reason } })
       }
       touches="definitions"
-      effect={(from, to) => <WhatChanges kind={kind} definition_key={definition_key} from={from} to={to} />}
+      effect={(_, to) => (
+        <WhatChanges kind={kind} definition_key={definition_key} to={{ version: to, origin: 'shared' }} />
+      )}
     />
   )
 }

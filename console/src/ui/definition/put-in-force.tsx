@@ -34,7 +34,7 @@ export function PutInForce({ kind, definition_key, of, version, way, onClose }: 
       }
       touches="definitions"
     >
-      <WhatChanges kind={kind} definition_key={definition_key} from={active} to={version} />
+      <WhatChanges kind={kind} definition_key={definition_key} to={{ version, origin: of.origin }} />
     </PutInForceDialog>
   )
 }

@@ -32,7 +32,9 @@ export function RollBack({ kind, definition_key, of }: RollBackProps) {
         })
       }
       touches="definitions"
-      effect={(from, to) => <WhatChanges kind={kind} definition_key={definition_key} from={from} to={to} />}
+      effect={(_, to) => (
+        <WhatChanges kind={kind} definition_key={definition_key} to={{ version: to, origin: of.origin }} />
+      )}
     />
   )
 }

@@ -36,14 +36,14 @@ function useGivenInputs(): Inputs {
 }
 
 function Simulate({ kind, definition_key, of, version }: DefinitionParts & { readonly version: number | 'draft' }) {
-  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version))
+  const { data: text } = useSuspenseQuery(textQuery(kind, definition_key, version, of.origin))
   const definition = definitionIn(text.definition)
   const set = useSetFilter()
   const [inputs, setInputs] = useState<Inputs>(useGivenInputs())
   const [answer, setAnswer] = useState<Awaited<ReturnType<typeof ask>> | null>(null)
   const ask = () =>
     probity.POST(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions/{version}/simulate'), {
-      params: { path: { ...named(kind, definition_key), version: String(version) } },
+      params: { path: { ...named(kind, definition_key), version: String(version) }, query: { origin: of.origin } },
       body: { inputs: inputs as never },
     })
   const simulate = useChange(ask, { touches: [], onDone: setAnswer })

@@ -24,11 +24,13 @@ interface VersionsTabProps {
 }
 
 export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
-  const list = usePages<DefinitionVersion>(['definitions', kind.family, 'versions', definition_key], (cursor, signal) =>
-    probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions'), {
-      params: { path: named(kind, definition_key), query: { ...cursor, limit: 50 } },
-      signal,
-    }),
+  const list = usePages<DefinitionVersion>(
+    ['definitions', kind.family, 'versions', definition_key, of.origin],
+    (cursor, signal) =>
+      probity.GET(pathFor(kind, '/api/risk-matrices/{matrix_key}/versions'), {
+        params: { path: named(kind, definition_key), query: { ...cursor, origin: of.origin, limit: 50 } },
+        signal,
+      }),
   )
   if (list.data === undefined) return <ListSkeleton />
   const versions = list.data.pages.flatMap(({ items }) => items)
@@ -91,7 +93,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
           {number > 1 && (
             <SearchButton
               to={`${kind.place}/${definition_key}/diff`}
-              search={{ from: number - 1, to: number }}
+              search={{ from: number - 1, to: number, origin: of.origin }}
               size="xs"
               variant="default"
             >
@@ -100,7 +102,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
           )}
           <SearchButton
             to={`${kind.place}/${definition_key}`}
-            search={{ tab: 'reading', version: number }}
+            search={{ tab: 'reading', version: number, origin: of.origin }}
             size="xs"
             variant="default"
           >

@@ -8,7 +8,7 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { sameJson } from '../../../registry/content/patch.ts'
 import { shownOutcome } from '../../evaluations/index.ts'
-import type { ContentPointer } from '../../reference-data/index.ts'
+import { type ContentPointer, originOf } from '../../reference-data/index.ts'
 import { decideWith, type Resolution } from '../../risk-matrices/index.ts'
 import { planOf } from '../actions.ts'
 import { findBatch } from '../queries.ts'
@@ -84,7 +84,9 @@ export const shownMoved = ({ family, key, from, to }: Moved) => ({
   family,
   key,
   from_version: from?.version ?? null,
+  from_origin: from ? originOf(from.dataset_tenant_id) : null,
   to_version: to?.version ?? null,
+  to_origin: to ? originOf(to.dataset_tenant_id) : null,
   from_overlay: from?.overlay_version ?? null,
   to_overlay: to?.overlay_version ?? null,
 })

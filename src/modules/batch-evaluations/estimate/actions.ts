@@ -1,6 +1,7 @@
 /** What a batch would be, before it is started: how many items, how long, and what its first items would meet. Nothing is stored. */
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
+import { originOf } from '../../reference-data/index.ts'
 import { countSubjects } from '../../subjects/index.ts'
 import { expectSubjects, type Order, resolveOrder, sourceOf } from '../actions.ts'
 import { decideRows, type Plan } from '../decide/actions.ts'
@@ -30,6 +31,7 @@ export async function estimateBatch(kernel: Kernel, read: ReadTx, order: Order) 
     provider_calls: 0,
     missing_credentials: [],
     definition_version: resolution.definition.version,
+    definition_origin: originOf(resolution.definition.dataset_tenant_id),
     tried: talliedFailures(tried),
   }
 }

@@ -1,7 +1,14 @@
 /** How batches and their items are shown and summed up. */
 
+import { type Origin, originOf, type Pinned } from '../../reference-data/index.ts'
 import { changes, type ItemRow } from '../decide/rules.ts'
 import type { BatchRow, Tally } from '../rules.ts'
+
+/** Whose version decides stands in the receipt: two owners may have the same number. */
+function definitionOriginOf({ manifest, family }: BatchRow): Origin {
+  const pins = JSON.parse(manifest) as readonly Pinned[]
+  return originOf(pins.find((pin) => pin.family === family)?.dataset_tenant_id ?? '')
+}
 
 export const shownBatch = (row: BatchRow) => {
   const file = 'file' in row.source ? row.source : null
@@ -13,6 +20,7 @@ export const shownBatch = (row: BatchRow) => {
     family: row.family,
     definition_key: row.definition_key,
     definition_version: row.definition_version,
+    definition_origin: definitionOriginOf(row),
     engine: row.engine,
     receipt_id: row.receipt_id,
     valid_at: row.valid_at,

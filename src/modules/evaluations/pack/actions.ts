@@ -105,8 +105,9 @@ async function approvalsOf(tx: Tx, manifest: readonly Pinned[], decided_at: stri
 async function activationsOf(tx: Tx, tenant_id: string, pin: Pinned, layer: 'base' | 'overlay') {
   const of = { tenant_id, family: pin.family ?? ('list' as const), list_key: pin.list_key }
   const version = layer === 'base' ? pin.version : pin.overlay_version
+  const dataset_id = layer === 'base' ? pin.dataset_id : pin.overlay_dataset_id
   const all = await listActivations(tx, of, null, MAX_ACTIVATIONS)
-  return all.filter((activation) => activation.layer === layer && activation.version === version)
+  return all.filter((one) => one.layer === layer && one.version === version && one.dataset_id === dataset_id)
 }
 
 /** The version that was read, each entry that was read with its proof, and what the tenant's overlay made of it. */

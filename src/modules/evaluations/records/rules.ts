@@ -2,7 +2,7 @@
 import type { DecisionContent } from '../../../decision/document.ts'
 import type { Explanation, Outcome } from '../../../decision/model.ts'
 import { sameJson } from '../../../registry/content/patch.ts'
-import type { Pinned } from '../../reference-data/index.ts'
+import { originOf, type Pinned } from '../../reference-data/index.ts'
 
 /** A decision as it is stored, without its document. */
 export interface EvaluationRow {
@@ -99,19 +99,25 @@ export function toReasons({ reason_codes }: Outcome, explanation: Explanation) {
   })
 }
 
-export const shownDefinition = ({ family, key, version, content_hash }: DecisionContent) => ({
+/** Whose the definition was stands in the receipt. */
+export const shownDefinition = (
+  { family, key, version, content_hash }: DecisionContent,
+  manifest: readonly Pinned[],
+) => ({
   family,
   key,
+  origin: originOf(manifest.find((pin) => pin.family === family)?.dataset_tenant_id ?? ''),
   version,
   content_hash,
 })
 
-/** The lists among what a receipt pins; whose they are stays inside. */
+/** The lists among what a receipt pins. */
 export const shownLists = (manifest: readonly Pinned[]) =>
   manifest
     .filter(({ family = 'list' }) => family === 'list')
-    .map(({ list_key, via, version, content_hash, overlay_version, overlay_hash }) => ({
+    .map(({ list_key, dataset_tenant_id, via, version, content_hash, overlay_version, overlay_hash }) => ({
       list_key,
+      origin: originOf(dataset_tenant_id),
       via,
       version,
       content_hash,
@@ -152,7 +158,7 @@ export const shownEvaluation = (
   ...shownRow(row),
   reasons: toReasons(content.outcome, content.explanation),
   outcome: shownOutcome(content.outcome),
-  definition: shownDefinition(content),
+  definition: shownDefinition(content, manifest),
   lists: shownLists(manifest),
   receipt: shownReceipt(row),
 })

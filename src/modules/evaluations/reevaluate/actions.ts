@@ -9,7 +9,7 @@ import type { Compiled, Decision, Finding, Inputs, Needs } from '../../../decisi
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { changesOf, sameJson } from '../../../registry/content/patch.ts'
-import type { ContentPointer } from '../../reference-data/index.ts'
+import { type ContentPointer, type Origin, originOf } from '../../reference-data/index.ts'
 import { decideWith, type Resolution, resolutionOf, resolveDecision } from '../../risk-matrices/index.ts'
 import { attributeAside, plainList, type Read } from '../aside/actions.ts'
 import { expectIntact, type Intact } from '../records/actions.ts'
@@ -119,7 +119,9 @@ interface Moved {
   readonly family: ContentPointer['family'] | 'engine'
   readonly key: string
   readonly from_version: number | null
+  readonly from_origin: Origin | null
   readonly to_version: number | null
+  readonly to_origin: Origin | null
   readonly from_overlay: number | null
   readonly to_overlay: number | null
 }
@@ -130,7 +132,9 @@ const engineMoved = (from_version: number): Moved => ({
   family: 'engine',
   key: 'engine',
   from_version,
+  from_origin: null,
   to_version: CURRENT_ENGINE,
+  to_origin: null,
   from_overlay: null,
   to_overlay: null,
 })
@@ -139,7 +143,12 @@ function movedBetween({ pinned, today }: Sides): Moved[] {
   const moved = (name: string, from: ContentPointer | undefined, to: ContentPointer | undefined): Moved[] => {
     const { family, list_key: key } = (from ?? to) as ContentPointer
     if (sameJson(namesOf(from), namesOf(to))) return []
-    const versions = { from_version: from?.version ?? null, to_version: to?.version ?? null }
+    const versions = {
+      from_version: from?.version ?? null,
+      from_origin: from ? originOf(from.dataset_tenant_id) : null,
+      to_version: to?.version ?? null,
+      to_origin: to ? originOf(to.dataset_tenant_id) : null,
+    }
     const overlays = { from_overlay: from?.overlay_version ?? null, to_overlay: to?.overlay_version ?? null }
     return [{ name, family, key, ...versions, ...overlays }]
   }

@@ -5,8 +5,17 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, named } from '../../../kernel/problem.ts'
 import { changesOf } from '../../../registry/content/patch.ts'
-import { type ContentPointer, findVersion, type Pinned, resolve } from '../../reference-data/index.ts'
-import { bindTo, decideWith, isFindings, type Resolution, resolutionOf } from '../../risk-matrices/index.ts'
+import {
+  type ContentPointer,
+  findDataset,
+  findVersion,
+  manifestOf,
+  type Origin,
+  originOf,
+  type Pinned,
+  resolve,
+} from '../../reference-data/index.ts'
+import { bindTo, decideWith, isFindings, pointerTo, type Resolution, resolutionOf } from '../../risk-matrices/index.ts'
 import { type Read, type SearchOrder, searchAside } from '../aside/actions.ts'
 import { expectIntact, type Intact } from '../records/actions.ts'
 import { shownOutcome } from '../records/rules.ts'
@@ -15,7 +24,9 @@ import { attemptOf } from '../reevaluate/actions.ts'
 export interface Supposition {
   readonly inputs?: Readonly<Record<string, unknown>>
   readonly definition_version?: number
-  readonly lists?: readonly { readonly list_key: string; readonly version: number }[]
+  /** Whose version it is; of the owner that was pinned when absent. */
+  readonly definition_origin?: Origin
+  readonly lists?: readonly { readonly list_key: string; readonly version: number; readonly origin?: Origin }[]
   readonly search?: boolean
   readonly band?: string
 }
@@ -66,13 +77,16 @@ async function versionsOf(
   kernel: Kernel,
   tx: Tx,
   manifest: readonly Pinned[],
-  { definition_version, lists = [] }: Supposition,
+  { definition_version, definition_origin, lists = [] }: Supposition,
 ): Promise<Resolution<ContentPointer>> {
-  const wanted = new Map(lists.map(({ list_key, version }) => [list_key, version]))
+  if (definition_origin !== undefined && definition_version === undefined)
+    fail('conflict', 'Name the version of the definition as well.')
+  const wanted = new Map(lists.map(({ list_key, version, origin }) => [list_key, { version, origin }]))
+  const definition = definition_version && { version: definition_version, origin: definition_origin }
   const pins: Pinned[] = []
   for (const pin of manifest) {
-    const version = pin.family ? definition_version : wanted.get(pin.list_key)
-    pins.push(version === undefined ? pin : await otherVersion(tx, pin, version))
+    const other = pin.family ? definition : wanted.get(pin.list_key)
+    pins.push(other ? await otherVersion(tx, pin, other.version, other.origin) : pin)
     if (!pin.family) wanted.delete(pin.list_key)
   }
   // A list that the decision did not read has no version that could be another.
@@ -87,8 +101,16 @@ async function versionsOf(
   }
 }
 
-async function otherVersion(tx: Tx, pin: Pinned, version: number): Promise<Pinned> {
-  const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
-  const { content_hash } = named(await findVersion(tx, of, version), `version ${version} of ${pin.list_key}`)
-  return { ...pin, version, content_hash }
+/** Of the owner that was pinned, unless the other one is named. An overlay lies over the shared list only. */
+async function otherVersion(tx: Tx, pin: Pinned, version: number, origin?: Origin): Promise<Pinned> {
+  const name = `version ${version} of ${pin.list_key}`
+  if (origin === undefined || origin === originOf(pin.dataset_tenant_id)) {
+    const of = { tenant_id: pin.dataset_tenant_id, dataset_id: pin.dataset_id }
+    const { content_hash } = named(await findVersion(tx, of, version), name)
+    return { ...pin, version, content_hash }
+  }
+  const dataset = named(await findDataset(tx, pin.list_key, pin.family ?? 'list', origin), name)
+  const found = named(await findVersion(tx, dataset, version), name)
+  const [other] = manifestOf([pointerTo(dataset, found)]) as [Pinned]
+  return other
 }

@@ -3,6 +3,7 @@ import { JobView } from '../../../kernel/job/view.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
+import { wire } from '../../reference-data/index.ts'
 import { type DefinitionKind, expectDefinition, expectWritten, keyOf } from '../../risk-matrices/index.ts'
 import { redactRun } from '../audience/actions.ts'
 import { candidateOfDefinition } from '../candidates/actions.ts'
@@ -26,13 +27,14 @@ export function backtestRoutes(kind: DefinitionKind): Route[] {
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
       params: s.VersionParams,
+      query: wire.OriginQuery,
       body: RunOrder,
       reply: [202, JobView],
       starts: IMPACT_RUN,
       limit: 'heavy',
       problems: ['not_found', 'definition_invalid', 'conflict', 'content_corrupt'],
-    }).handle(async ({ tx, params, body, kernel }) => {
-      const written = await expectWritten(kernel, tx, kind, params as never)
+    }).handle(async ({ tx, params, query, body, kernel }) => {
+      const written = await expectWritten(kernel, tx, kind, params as never, query.origin)
       const candidate = await candidateOfDefinition(tx, written)
       const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
       return (await startRun(kernel, tx, candidate, body, { path })).job

@@ -5,7 +5,7 @@ import type { Definition } from '../../../decision/model.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
-import { listsInForce } from '../../reference-data/index.ts'
+import { listsInForce, type Origin, originOf } from '../../reference-data/index.ts'
 import { type DefinitionKind, expectDefinition, expectWritten, keyOf } from '../../risk-matrices/index.ts'
 import { listDocuments } from '../queries.ts'
 import { Coverage } from './rules.ts'
@@ -15,6 +15,7 @@ const PORTION = 500
 
 interface Order {
   readonly version?: number
+  readonly origin?: Origin
   readonly from_at?: string
   readonly until_at?: string
 }
@@ -22,12 +23,13 @@ interface Order {
 export async function coverageOf(kernel: Kernel, tx: Tx, kind: DefinitionKind, params: object, order: Order) {
   const { family } = kind
   const key = keyOf(kind, params)
-  await expectDefinition(tx, family, key)
-  const version = order.version ?? (await listsInForce(tx, [key], {}, family)).get(key)?.version
+  const { dataset_id, tenant_id } = await expectDefinition(tx, family, key, order.origin)
+  const inForce = (await listsInForce(tx, [key], {}, family)).get(key)
+  const version = order.version ?? (inForce?.dataset_id === dataset_id ? inForce.version : undefined)
   const written = { ...params, version: String(version ?? fail('nothing_in_force')) }
-  const { text, dataset } = await expectWritten(kernel, tx, kind, written)
+  const { text, dataset } = await expectWritten(kernel, tx, kind, written, originOf(tenant_id))
   const coverage = new Coverage({ ...text, family } as unknown as Definition)
-  const of = { family, key, version: version as number, from_at: order.from_at, until_at: order.until_at }
+  const of = { family, key, dataset_id, version: version as number, from_at: order.from_at, until_at: order.until_at }
   let seen = 0
   let unusable = 0
   let complete = false
@@ -44,5 +46,16 @@ export async function coverageOf(kernel: Kernel, tx: Tx, kind: DefinitionKind, p
   }
   const { parts, defaults, decisions } = coverage
   const idle = parts.filter(({ fired }) => fired === 0).length
-  return { key: dataset.list_key, version: version as number, decisions, complete, unusable, idle, parts, defaults }
+  const origin = originOf(tenant_id)
+  return {
+    key: dataset.list_key,
+    origin,
+    version: version as number,
+    decisions,
+    complete,
+    unusable,
+    idle,
+    parts,
+    defaults,
+  }
 }

@@ -5,7 +5,13 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail, found, named } from '../../../kernel/problem.ts'
 import { type ApprovalRule, findRuleOf } from '../../../kernel/request/queries.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { type DatasetRow, type Family, findDataset, findSharedDataset } from '../datasets/queries.ts'
+import {
+  type DatasetRow,
+  type Family,
+  findDataset,
+  findDatasetToChange,
+  findSharedDataset,
+} from '../datasets/queries.ts'
 import { closeGates } from '../versions/actions.ts'
 import { findVersion } from '../versions/queries.ts'
 import type { Gate } from '../versions/rules.ts'
@@ -76,7 +82,7 @@ export async function activate(
   kernel: Kernel | null = null,
 ): Promise<ActivationRow> {
   await lockActivations(tx, family, request.list_key)
-  const dataset = found(await findDataset(tx, request.list_key, family))
+  const dataset = found(await findDatasetToChange(tx, request.list_key, family))
   expectOwnOf(tx, dataset)
   await expectVersionFree(tx, dataset, request.version)
   const effective_from = request.effective_from ?? null
@@ -165,7 +171,7 @@ export async function rollBack(
   await lockActivations(tx, family, request.list_key)
   const current = await findInForce(tx, family, request.list_key, 'base')
   if (!current?.version) {
-    expectOwnOf(tx, found(await findDataset(tx, request.list_key, family)))
+    expectOwnOf(tx, found(await findDatasetToChange(tx, request.list_key, family)))
     return fail('nothing_in_force', `No version of ${request.list_key} is in force to roll back from.`)
   }
   if (request.to_version === undefined && current.kind === 'rollback') {
@@ -175,7 +181,7 @@ export async function rollBack(
       `Version ${current.version} was put in force by a rollback; name the version to go to.`,
     )
   }
-  const to = request.to_version ?? (await findPrevious(tx, family, request.list_key, current.version))?.version
+  const to = request.to_version ?? (await findPrevious(tx, family, request.list_key, current))?.version
   if (to === undefined || to === null) {
     return fail('transition_not_allowed', 'Only one version was ever in force; name the version to go to.')
   }

@@ -118,13 +118,17 @@ export const findInForce = (tx: Tx, family: Family, list_key: string, layer: 'ba
     [tx.tenant_id, family, list_key, layer],
   )
 
-/** The one that governed before the one in force, as a person means it: an earlier statement about another version. */
-export const findPrevious = (tx: Tx, family: Family, list_key: string, version: number) =>
+/**
+ * The one that governed before the one in force, as a person means it: an earlier statement about another version of the
+ * tenant's own. A version of the shared one that was pinned has a number of its own owner.
+ */
+export const findPrevious = (tx: Tx, family: Family, list_key: string, { dataset_id, version }: ActivationRow) =>
   tx.find<ActivationRow>(
     `select ${columns} from app.activation where tenant_id = $1 and family = $2 and list_key = $3 and layer = 'base'
-        and revoked_at is null and effective_from <= clock_timestamp() and version is distinct from $4 and version is not null
+        and revoked_at is null and effective_from <= clock_timestamp() and version is not null
+        and dataset_tenant_id = tenant_id and not (dataset_id = $4 and version = $5)
       order by effective_from desc, seq desc limit 1`,
-    [tx.tenant_id, family, list_key, version],
+    [tx.tenant_id, family, list_key, dataset_id, version],
   )
 
 /** Whether a version of the caller's own list was ever in force: the same question a trigger asks of every rollback. */

@@ -6,9 +6,10 @@ import { found } from '../../../kernel/problem.ts'
 import { ChangeRequestView, submit } from '../../../kernel/request/governed.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
 import { SYSTEM_TENANT } from '../../../kernel/uuid.ts'
-import { findDataset } from '../datasets/queries.ts'
+import { findDataset, findDatasetToChange } from '../datasets/queries.ts'
+import { originOf } from '../datasets/rules.ts'
 import { ListKeyParams, VersionParams } from '../schema.ts'
-import { expectVersion } from '../versions/actions.ts'
+import { findVersion } from '../versions/queries.ts'
 import { activate, cancel, findBreakGlassReason, findScheduledRule, pin, rollBack, unpin } from './actions.ts'
 import { type ActivationRow, findInForce, listActivations } from './queries.ts'
 import { timelineOf } from './rules.ts'
@@ -26,7 +27,10 @@ import {
   TimelineQuery,
 } from './schema.ts'
 
-const shown = ({ dataset_tenant_id: _t, dataset_id: _d, ...activation }: ActivationRow) => activation
+const shown = ({ dataset_tenant_id, dataset_id: _d, ...activation }: ActivationRow) => ({
+  ...activation,
+  origin: dataset_tenant_id === null ? null : originOf(dataset_tenant_id),
+})
 
 /** A proposal is bound to what was in force when it was made. */
 const headOfList = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
@@ -96,7 +100,8 @@ export const activationRoutes: readonly Route[] = [
     links: { getChangeRequest: { cr_id: 'cr_id' } },
     problems: ['not_found', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
-    const { version } = await expectVersion(tx, params)
+    const dataset = found(await findDatasetToChange(tx, params.list_key))
+    const version = found(await findVersion(tx, dataset, params.version))
     const operation = found(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
     const order = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
     return submit(tx, operation, order, () => kernel.perform(operation.id, { tx, actor, request, audit, ...order }))

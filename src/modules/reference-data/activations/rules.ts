@@ -1,10 +1,13 @@
 /** Which version governs between which instants, from the statements made so far. */
 
+import { type Origin, originOf } from '../datasets/rules.ts'
+
 export interface Statement {
   readonly activation_id: string
   readonly seq: number
   readonly layer: 'base' | 'overlay'
   readonly version: number | null
+  readonly dataset_tenant_id: string | null
   readonly effective_from: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
@@ -12,6 +15,8 @@ export interface Statement {
 
 export interface Span {
   readonly version: number | null
+  /** Whose version it is; NULL where there is none. */
+  readonly origin: Origin | null
   readonly from: string
   readonly until: string | null
   readonly activation_id: string
@@ -25,13 +30,14 @@ export function timelineOf(statements: readonly Statement[]): Span[] {
       a.effective_from === b.effective_from ? a.seq - b.seq : a.effective_from < b.effective_from ? -1 : 1,
     )
   const spans: Span[] = []
-  standing.forEach(({ activation_id, version, effective_from, expires_at }, index) => {
+  standing.forEach(({ activation_id, version, dataset_tenant_id, effective_from, expires_at }, index) => {
     const next = standing[index + 1]?.effective_from ?? null
     // Said again for the same instant: the later one governs.
     if (next === effective_from) return
     const ends = expires_at !== null && (next === null || expires_at < next)
-    spans.push({ version, from: effective_from, until: ends ? expires_at : next, activation_id })
-    if (ends) spans.push({ version: null, from: expires_at as string, until: next, activation_id })
+    const origin = dataset_tenant_id === null ? null : originOf(dataset_tenant_id)
+    spans.push({ version, origin, from: effective_from, until: ends ? expires_at : next, activation_id })
+    if (ends) spans.push({ version: null, origin: null, from: expires_at as string, until: next, activation_id })
   })
   return spans
 }

@@ -11,7 +11,7 @@ import {
   Type,
   text,
 } from '../../../kernel/schema.ts'
-import { ListKey, Reason, Sha256, VersionNumber } from '../schema.ts'
+import { ListKey, Origin, Reason, Sha256, VersionNumber } from '../schema.ts'
 
 export const Activation = closed(
   {
@@ -21,6 +21,7 @@ export const Activation = closed(
     seq: integer(1, Number.MAX_SAFE_INTEGER, { description: 'Gapless per list: the order in which they were made.' }),
     kind: oneOf(['activate', 'rollback', 'pin', 'unpin', 'overlay', 'overlay-removed', 'seed']),
     version: nullable(VersionNumber),
+    origin: nullable(Origin),
     effective_from: Timestamp(),
     expires_at: nullable(Timestamp()),
     recorded_at: Timestamp(),
@@ -39,6 +40,7 @@ export const Activation = closed(
 
 const InForce = closed({
   version: nullable(VersionNumber),
+  origin: nullable(Origin),
   from: Timestamp(),
   until: nullable(Timestamp({ description: 'Null: until further notice.' })),
   activation_id: Id(),

@@ -1,7 +1,8 @@
-/** SQL of lists. A tenant sees its own and the shared ones; a key names its own first. */
+/** SQL of lists. A tenant sees its own and the shared ones, and may have its own under the key of a shared one. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Position } from '../../../kernel/page.ts'
 import type { GuardSettings } from '../versions/rules.ts'
+import type { Origin } from './rules.ts'
 
 export type Family = 'list' | 'matrix' | 'rule'
 export type OverlayPolicy = 'none' | 'add_only' | 'tighten_only' | 'free'
@@ -35,8 +36,20 @@ export const datasetColumns = `tenant_id, dataset_id, family, list_key, role, ba
   type_key, title, description, owner, review_every_days, stale_after_days, guards, overlay_policy, head_version, state,
   revision, created_at, created_by, updated_at`
 
-/** The list a key means to the caller: its own, or else the shared one. */
-export const findDataset = (tx: Tx, list_key: string, family: Family = 'list') =>
+/** What a key means to a reader: of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
+export const findDataset = (tx: Tx, list_key: string, family: Family = 'list', origin: Origin | null = null) =>
+  tx.find<DatasetRow>(
+    `select ${datasetColumns} from app.dataset
+      where tenant_id in ($1, app.system_tenant()) and family = $2 and list_key = $3 and role = 'base'
+        and ($4::text is null or (tenant_id = $1) = ($4 = 'own'))
+      order by (dataset_id is not distinct from (select r.dataset_id
+                  from app.resolve_lists($2, array[$3::text], statement_timestamp(), null) r)) desc,
+               (tenant_id = $1) desc limit 1`,
+    [tx.tenant_id, family, list_key, origin],
+  )
+
+/** What a key means to somebody who changes it: the tenant's own. The shared one only where there is no other, to be refused. */
+export const findDatasetToChange = (tx: Tx, list_key: string, family: Family = 'list') =>
   tx.find<DatasetRow>(
     `select ${datasetColumns} from app.dataset
       where tenant_id in ($1, app.system_tenant()) and family = $2 and list_key = $3 and role = 'base'
@@ -128,7 +141,7 @@ export const updateDataset = (tx: Tx, dataset: DatasetRow) =>
   )
 
 export interface DatasetViewRow extends DatasetRow {
-  readonly origin: 'own' | 'shared'
+  readonly origin: Origin
   readonly active: unknown
   readonly pending: unknown
   readonly versions: unknown
@@ -205,12 +218,13 @@ export const listDatasets = (
     ],
   )
 
-export const findDatasetView = (tx: Tx, list_key: string, family: Family = 'list') =>
+export const findDatasetView = (tx: Tx, list_key: string, family: Family = 'list', origin: Origin | null = null) =>
   tx.find<DatasetViewRow>(
     `select ${view} from ${viewed}
       where d.tenant_id in ($1, app.system_tenant()) and d.family = $3 and d.list_key = $2 and d.role = 'base'
-      order by (d.tenant_id = $1) desc limit 1`,
-    [tx.tenant_id, list_key, family],
+        and ($4::text is null or (d.tenant_id = $1) = ($4 = 'own'))
+      order by (v.version is not null) desc, (d.tenant_id = $1) desc limit 1`,
+    [tx.tenant_id, list_key, family, origin],
   )
 
 export interface DependentRow {
@@ -220,15 +234,18 @@ export interface DependentRow {
   readonly detail: string
 }
 
-/** What of this tenant stands on the list: its own changes to it, and the definitions in force that read it. */
-export const listDependents = (tx: Tx, list_key: string) =>
+/**
+ * What of this tenant stands on the list: its own changes to it, and the definitions in force that read it. Nothing reads a list
+ * while the one in force under its key belongs to another owner.
+ */
+export const listDependents = (tx: Tx, { list_key, dataset_id }: Pick<DatasetRow, 'list_key' | 'dataset_id'>) =>
   tx.query<DependentRow>(
     `select case when r.overlay_version is not null then 'overlay' else 'pin' end as kind, r.list_key as key,
             coalesce(r.overlay_version, r.version) as version,
             case when r.overlay_version is not null then 'The overlay in force is laid over this list.'
                  else 'The list is pinned to this version.' end as detail
        from app.resolve_lists('list', array[$1::text], statement_timestamp(), null) r
-      where r.overlay_version is not null or r.via = 'tenant-pin'
+      where r.dataset_id = $3 and (r.overlay_version is not null or r.via = 'tenant-pin')
       union all
      select d.family, d.list_key, r.version,
             case when d.tenant_id = $2 then 'The version in force reads this list.'
@@ -237,6 +254,7 @@ export const listDependents = (tx: Tx, list_key: string) =>
       cross join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
       where f.tenant_id in ($2, app.system_tenant()) and f.list_key = $1
         and r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id and r.version = f.version
+        and exists (select 1 from app.resolve_lists('list', array[$1::text], statement_timestamp(), null) l where l.dataset_id = $3)
       order by 1, 2`,
-    [list_key, tx.tenant_id],
+    [list_key, tx.tenant_id, dataset_id],
   )

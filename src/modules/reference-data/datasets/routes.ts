@@ -4,15 +4,16 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { findRuleOf } from '../../../kernel/request/queries.ts'
-import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
 import { type GovernedChange, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
-import { lockActivations } from '../activations/queries.ts'
-import { ListKeyParams } from '../schema.ts'
+import { listPending, lockActivations } from '../activations/queries.ts'
+import { ListKeyParams, OriginQuery } from '../schema.ts'
 import { findType } from '../types/queries.ts'
 import {
   type DatasetViewRow,
   findDataset,
+  findDatasetToChange,
   findDatasetView,
   findSharedDataset,
   insertDataset,
@@ -21,7 +22,7 @@ import {
   lockDataset,
   updateDataset,
 } from './queries.ts'
-import { changesLimits } from './rules.ts'
+import { changesLimits, etagOfView } from './rules.ts'
 import { Dataset, DatasetChange, DatasetPage, DatasetQuery, Dependents, NewDataset } from './schema.ts'
 
 const shown = (row: DatasetViewRow) => {
@@ -39,7 +40,7 @@ const shown = (row: DatasetViewRow) => {
 }
 
 const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-  const dataset = params['list_key'] === undefined ? undefined : await findDataset(tx, params['list_key'])
+  const dataset = params['list_key'] === undefined ? undefined : await findDatasetToChange(tx, params['list_key'])
   return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
 }
 
@@ -73,8 +74,8 @@ export const datasetRoutes = [
     reply: [201, Dataset],
     revisioned: true,
     governed: { action: 'datasets', head: headOfDataset },
-    location: (dataset) => `/reference-data/datasets/${dataset.list_key}`,
-    links: { getDataset: { list_key: 'list_key' } },
+    location: (dataset) => `/reference-data/datasets/${dataset.list_key}?origin=${dataset.origin}`,
+    links: { getDataset: { list_key: 'list_key', origin: 'origin' } },
     problems: ['not_found', 'duplicate', 'list_key_reserved'],
   }).handle(async ({ tx, body, audit }) => {
     const shared = await findSharedDataset(tx, body.list_key)
@@ -93,7 +94,7 @@ export const datasetRoutes = [
       type_tenant_id: type.tenant_id,
     })
     audit.configuration(null, { list_key, ...settings, dataset_id: dataset?.dataset_id })
-    return shown(found(await findDatasetView(tx, list_key)))
+    return shown(found(await findDatasetView(tx, list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key', {
@@ -102,11 +103,14 @@ export const datasetRoutes = [
     roles: everyone,
     tx: 'one',
     params: ListKeyParams,
+    query: OriginQuery,
     reply: [200, Dataset],
     revisioned: true,
-    headers: (dataset) => ({ etag: etagOfAll(dataset) }),
+    headers: (dataset) => ({ etag: etagOfView(dataset) }),
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => shown(found(await findDatasetView(tx, params.list_key)))),
+  }).handle(async ({ tx, params, query }) =>
+    shown(found(await findDatasetView(tx, params.list_key, 'list', query.origin))),
+  ),
 
   tenantRoute('PATCH /reference-data/datasets/:list_key', {
     id: 'updateDataset',
@@ -135,7 +139,7 @@ export const datasetRoutes = [
     const { expected_revision: _, ...change } = body
     const changed = found(await updateDataset(tx, { ...dataset, ...change }))
     input.audit.configuration(dataset, changed)
-    return shown(found(await findDatasetView(tx, params.list_key)))
+    return shown(found(await findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('POST /reference-data/datasets/:list_key/archive', {
@@ -150,12 +154,15 @@ export const datasetRoutes = [
   }).handle(async ({ tx, params, audit }) => {
     await lockActivations(tx, 'list', params.list_key)
     const dataset = await lockOwn(tx, params.list_key)
-    const dependents = await listDependents(tx, params.list_key)
+    const dependents = await listDependents(tx, dataset)
+    const scheduled = await listPending(tx, 'list', dataset.list_key)
+    if (scheduled.some(({ dataset_id }) => dataset_id === dataset.dataset_id))
+      fail('conflict', 'A version of this list is scheduled to come into force; cancel that first.')
     if (dependents.length > 0)
       fail('conflict', { detail: 'Something still depends on this list.', members: { dependents } })
     audit.configuration({ state: dataset.state }, { state: 'archived' })
     await updateDataset(tx, { ...dataset, state: 'archived' })
-    return shown(found(await findDatasetView(tx, params.list_key)))
+    return shown(found(await findDatasetView(tx, params.list_key, 'list', 'own')))
   }),
 
   tenantRoute('GET /reference-data/datasets/:list_key/dependents', {
@@ -164,16 +171,17 @@ export const datasetRoutes = [
     roles: everyone,
     tx: 'read',
     params: ListKeyParams,
+    query: OriginQuery,
     reply: [200, Dependents],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => {
-    found(await findDataset(tx, params.list_key))
-    return { items: await listDependents(tx, params.list_key) }
+  }).handle(async ({ tx, params, query }) => {
+    const dataset = found(await findDataset(tx, params.list_key, 'list', query.origin))
+    return { items: await listDependents(tx, dataset) }
   }),
 ]
 
 async function lockOwn(tx: Tx, list_key: string) {
-  const dataset = found(await findDataset(tx, list_key))
+  const dataset = found(await findDatasetToChange(tx, list_key))
   if (dataset.tenant_id !== tx.tenant_id)
     fail('transition_not_allowed', `${list_key} is a shared list; the operator keeps it.`)
   const locked = found(await lockDataset(tx, dataset.dataset_id))

@@ -6,7 +6,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { changesOf } from '../../../registry/content/patch.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import { sidesOf } from '../versions/entries.ts'
-import { listDifferences, type VersionRow } from '../versions/queries.ts'
+import { type DifferenceRow, listBetween, type VersionRow } from '../versions/queries.ts'
 import {
   type DifferenceCounts,
   findSummary,
@@ -20,6 +20,8 @@ type Read = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
 type Of = Pick<DatasetRow, 'tenant_id' | 'dataset_id'>
 
 const BATCH = 2000
+/** Each batch reads both lists. */
+const BATCH_OF_TWO_LISTS = 50_000
 /** So many keys are compared while the caller waits: some 30 ms. */
 const COUNTED_AT_ONCE = 1000
 const MAX_FIELDS = 200
@@ -36,12 +38,13 @@ export interface SummaryAnswer {
   readonly summary_state: 'complete' | 'partial' | 'pending'
 }
 
-export async function summaryOf(tx: Tx, dataset: Of, from: VersionRow, to: VersionRow): Promise<SummaryAnswer> {
+export async function summaryOf(tx: Tx, from: VersionRow, to: VersionRow): Promise<SummaryAnswer> {
+  const read: Read = (body) => body(tx)
+  // Two lists have no common history that would say how much differs: both are read from end to end anyway.
+  if (from.dataset_id !== to.dataset_id) return complete(await countAll(read, from, to))
   const range = { from: from.version, to: to.version }
-  if ((await sumDifferences(tx, dataset, range)) <= COUNTED_AT_ONCE) {
-    return complete(await countAll((body) => body(tx), dataset, range))
-  }
-  const stored = await findSummary(tx, dataset, range)
+  if ((await sumDifferences(tx, to, range)) <= COUNTED_AT_ONCE) return complete(await countAll(read, from, to))
+  const stored = await findSummary(tx, to, range)
   if (stored) return complete(stored)
   const counts = countsBetween(from, to)
   return counts
@@ -62,20 +65,23 @@ function countsBetween(from: VersionRow, to: VersionRow): DifferenceCounts | nul
   return { added: removed, removed: added, changed }
 }
 
+type VersionId = Pick<VersionRow, 'tenant_id' | 'dataset_id' | 'version'>
+
 /** Every difference, compared field by field. */
 export async function countAll(
   read: Read,
-  dataset: Of,
-  range: Range,
+  older: VersionId,
+  younger: VersionId,
   onBatch = async (_keys: number) => {},
 ): Promise<SummaryRow> {
   const counts = { added: 0, removed: 0, changed: 0 }
   const fields = new Map<string, number>()
+  const batch = older.dataset_id === younger.dataset_id ? BATCH : BATCH_OF_TWO_LISTS
   let after: string | null = null
   for (;;) {
     const from = after
-    const rows: Awaited<ReturnType<typeof listDifferences>> = await read((tx) =>
-      listDifferences(tx, dataset, range, { after: from, prefix: null }, BATCH),
+    const rows: DifferenceRow[] = await read((tx) =>
+      listBetween(tx, older, younger, { after: from, prefix: null }, batch),
     )
     for (const row of rows) {
       const [before, later] = sidesOf(row)
@@ -85,7 +91,7 @@ export async function countAll(
       for (const field of pointers) fields.set(field, (fields.get(field) ?? 0) + 1)
     }
     await onBatch(rows.length)
-    if (rows.length < BATCH) break
+    if (rows.length < batch) break
     after = rows.at(-1)?.key ?? null
   }
   const sorted = [...fields].map(([pointer, changed]) => ({ pointer, changed })).sort((a, b) => b.changed - a.changed)
@@ -101,7 +107,8 @@ export async function storeSummary(
 ) {
   const stored = await read((tx) => findSummary(tx, dataset, range))
   if (stored) return stored
-  const summary = await countAll(read, dataset, range, onBatch)
+  const versionOf = (version: number): VersionId => ({ ...dataset, version })
+  const summary = await countAll(read, versionOf(range.from), versionOf(range.to), onBatch)
   await write((tx) => insertSummary(tx, dataset, range, summary))
   return summary
 }

@@ -23,7 +23,7 @@ export const differenceRoutes = [
     reply: [200, DifferencePage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const dataset = found(await findDataset(input.tx, input.params.list_key))
+    const dataset = found(await findDataset(input.tx, input.params.list_key, 'list', input.query.origin))
     return { list_key: dataset.list_key, ...(await differencePage(input, 'diffDatasetVersions', dataset)) }
   }),
 
@@ -40,7 +40,7 @@ export const differenceRoutes = [
     limit: 'heavy',
     problems: ['not_found'],
   }).handle(async ({ tx, params, body, kernel }) => {
-    const dataset = found(await findDataset(tx, params.list_key))
+    const dataset = found(await findDataset(tx, params.list_key, 'list', body.origin))
     const numberOf = async (name: string) =>
       (await findVersion(tx, dataset, name))?.version ??
       fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)

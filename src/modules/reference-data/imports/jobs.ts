@@ -5,7 +5,7 @@ import { closed, Id } from '../../../kernel/schema.ts'
 import type { Reject } from '../../../registry/adapter.ts'
 import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
-import { findDataset } from '../datasets/queries.ts'
+import { findDatasetToChange } from '../datasets/queries.ts'
 import { enqueueIndex } from '../search/jobs.ts'
 import { findType } from '../types/queries.ts'
 import { type PublishPhase, publishStaged } from '../versions/actions.ts'
@@ -43,7 +43,7 @@ export const datasetImport = defineJob({
     const { row, dataset, type } = await read(async (tx) => {
       const stored = await findImport(tx, import_id)
       if (!stored) throw new Problem('not_found')
-      const list = await findDataset(tx, stored.list_key)
+      const list = await findDatasetToChange(tx, stored.list_key)
       const of = list && (await findType(tx, list.type_key))
       if (!list || !of) throw new Problem('not_found')
       return { row: stored, dataset: list, type: of }

@@ -12,7 +12,7 @@ import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
 import { findUpload, readUpload, type UploadRow, useUpload } from '../../system/index.ts'
-import { findDataset } from '../datasets/queries.ts'
+import { findDatasetToChange } from '../datasets/queries.ts'
 import { findType } from '../types/queries.ts'
 import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
 import { misfitOf, previewSource, rejectLines } from './actions.ts'
@@ -189,7 +189,7 @@ export const importRoutes = [
       'transition_not_allowed',
     ],
   }).handle(async ({ tx, body, kernel, actor, request }) => {
-    const dataset = found(await findDataset(tx, body.list_key))
+    const dataset = found(await findDatasetToChange(tx, body.list_key))
     expectOwn(dataset, tx)
     const adapter = expectAdapter(body.adapter_key)
     expectFits(adapter, dataset.type_key, '#/adapter_key')

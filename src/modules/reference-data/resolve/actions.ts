@@ -12,6 +12,7 @@ import { entryHash } from '../../../registry/content/hashes.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { type BaseType, contentHashOf, layOver, type OverlayEntry } from '../../../registry/overlay.ts'
 import type { Family } from '../datasets/queries.ts'
+import { originOf } from '../datasets/rules.ts'
 import { recallWithLists, rememberWithLists } from '../memory/actions.ts'
 import { baseTypeOf } from '../types/actions.ts'
 import { findTypeVersion } from '../types/queries.ts'
@@ -345,6 +346,7 @@ export async function overlayLayer(kernel: Kernel, tx: Tx, pointer: ContentPoint
 export const shown = (pointer: Pointer) => ({
   list_key: pointer.list_key,
   via: pointer.via,
+  origin: originOf(pointer.dataset_tenant_id),
   shadows_shared: pointer.shadows_shared ?? false,
   version: pointer.version,
   label: pointer.label,

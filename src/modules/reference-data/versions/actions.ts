@@ -9,7 +9,8 @@ import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { COPY_BEGIN, COPY_END, copyRow, type StagedRow } from '../../../registry/import/copy-rows.ts'
 import { contentHashOf } from '../../../registry/overlay.ts'
 import type { MemberCounts } from '../../../registry/types/array-members.ts'
-import { type DatasetRow, type Family, findDataset, lockDataset } from '../datasets/queries.ts'
+import { type DatasetRow, findDataset, lockDataset } from '../datasets/queries.ts'
+import { type Origin, originOf } from '../datasets/rules.ts'
 import { summaryOf } from '../differences/actions.ts'
 import { countLosses, type Form, markRestated } from '../losses/actions.ts'
 import { storeTree, treeSourceOf } from '../trees/actions.ts'
@@ -26,7 +27,7 @@ import {
   giveStageRoom,
   insertStaged,
   insertVersion,
-  listDifferences,
+  listBetween,
   listEntries,
   type VersionRow,
 } from './queries.ts'
@@ -255,9 +256,9 @@ export async function* entriesOf(
 export async function expectVersion(
   tx: Tx,
   params: { list_key: string; version: string },
-  family: Family = 'list',
+  origin: Origin | null = null,
 ): Promise<{ dataset: DatasetRow; version: VersionRow }> {
-  const dataset = found(await findDataset(tx, params.list_key, family))
+  const dataset = found(await findDataset(tx, params.list_key, 'list', origin))
   return { dataset, version: found(await findVersion(tx, dataset, params.version)) }
 }
 
@@ -267,7 +268,7 @@ export const makerOf = ({ provenance, created_by }: Pick<VersionRow, 'provenance
 
 export const shownVersion = (list_key: string, version: VersionRow) => {
   const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
-  return { list_key, ...rest, created_by: makerOf(version) }
+  return { list_key, list_origin: originOf(version.tenant_id), ...rest, created_by: makerOf(version) }
 }
 
 interface DifferenceInput {
@@ -277,6 +278,8 @@ interface DifferenceInput {
     /** Numbers or labels. */
     readonly from: string
     readonly to: string
+    /** Whose version `from` is, where it is not of the same owner as `to`. */
+    readonly from_origin?: Origin
     readonly limit?: number
     readonly cursor?: string
     readonly key_prefix?: string
@@ -289,18 +292,28 @@ const under = (key: string, entry: Entry | null): object => (entry === null ? {}
 
 /** One page of what differs between two versions, in either direction; the summary comes with the first. */
 export async function differencePage({ tx, kernel, query }: DifferenceInput, route: string, dataset: DatasetRow) {
-  const versionOf = async (name: string) =>
-    (await findVersion(tx, dataset, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
-  const from = await versionOf(query.from)
-  const to = await versionOf(query.to)
+  const versionOf = async (of: DatasetRow, name: string) =>
+    (await findVersion(tx, of, name)) ?? fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
+  const { family, list_key, tenant_id } = dataset
+  const from_origin = query.from_origin ?? originOf(tenant_id)
+  const is_one = from_origin === originOf(tenant_id)
+  const base = is_one ? dataset : found(await findDataset(tx, list_key, family, from_origin))
+  const from = await versionOf(base, query.from)
+  const to = await versionOf(dataset, query.to)
   const range = { from: from.version, to: to.version }
-  const binding = { k: dataset.list_key, ...range, p: query.key_prefix ?? '', f: query.format ?? '' }
+  const binding = {
+    k: list_key,
+    d: [from.dataset_id, to.dataset_id],
+    ...range,
+    p: query.key_prefix ?? '',
+    f: query.format ?? '',
+  }
   const bound = { tenant_id: tx.tenant_id, route, binding }
   const position = query.cursor === undefined ? null : kernel.cursors.decode(query.cursor, bound)
   const after = (position?.[0] as string | undefined) ?? null
   const limit = query.limit ?? 50
   const prefix = query.key_prefix ?? null
-  const rows = await listDifferences(tx, dataset, range, { after, prefix }, limit + 1)
+  const rows = await listBetween(tx, from, to, { after, prefix }, limit + 1)
   const items = rows.slice(0, limit).map((row) => {
     const [before, young] = sidesOf(row)
     return {
@@ -314,11 +327,11 @@ export async function differencePage({ tx, kernel, query }: DifferenceInput, rou
   })
   return {
     ...range,
+    from_origin,
+    to_origin: originOf(tenant_id),
     from_hash: from.content_hash,
     to_hash: to.content_hash,
-    ...(after === null && prefix === null
-      ? await summaryOf(tx, dataset, from, to)
-      : { summary: null, summary_state: null }),
+    ...(after === null && prefix === null ? await summaryOf(tx, from, to) : { summary: null, summary_state: null }),
     items,
     next_cursor:
       rows.length > limit ? kernel.cursors.encode({ ...bound, position: [items.at(-1)?.key as string] }) : null,

@@ -195,6 +195,44 @@ export async function listDifferences(
   }
 }
 
+/** The entries of the version whose owner, dataset and number are these three parameters. */
+const entriesAt = (tenant_id: string, dataset_id: string, version: string, condition = ''): string =>
+  `(select key, data, hash from app.dataset_entry
+     where tenant_id = ${tenant_id} and dataset_id = ${dataset_id} and v_from <= ${version} and v_to > ${version}${condition})`
+
+type At = Of & { readonly version: number }
+const parametersOf = (from: At, to: At): unknown[] =>
+  [from, to].flatMap(({ tenant_id, dataset_id, version }) => [tenant_id, dataset_id, version])
+
+/** The same for versions of two lists, such as a tenant's own and the shared one of its key. */
+const listDifferencesBetween = (
+  tx: Tx,
+  from: At,
+  to: At,
+  filter: { after: string | null; prefix: string | null },
+  count: number,
+) => {
+  const wanted = ` and key > $7 and ($8::text is null or (key >= $8 and key < $8 || U&'\\+10FFFF'))`
+  return tx.query<DifferenceRow>(
+    `select coalesce(b.key, a.key) as key, b.data as before, b.hash as before_hash, a.data as after, a.hash as after_hash
+       from ${entriesAt('$1', '$2', '$3', wanted)} b full join ${entriesAt('$4', '$5', '$6', wanted)} a on a.key = b.key
+      where b.hash is distinct from a.hash order by 1 limit $9`,
+    [...parametersOf(from, to), filter.after ?? '', filter.prefix, count],
+  )
+}
+
+/** Keys that differ between two versions of one list, or of the tenant's own and the shared one under the same key. */
+export const listBetween = (
+  tx: Tx,
+  from: At,
+  to: At,
+  filter: { after: string | null; prefix: string | null },
+  count: number,
+): Promise<DifferenceRow[]> =>
+  from.dataset_id === to.dataset_id
+    ? listDifferences(tx, from, { from: from.version, to: to.version }, filter, count)
+    : listDifferencesBetween(tx, from, to, filter, count)
+
 export const createStage = async (tx: Tx): Promise<void> => {
   await tx.run('drop table if exists pg_temp.stage, pg_temp.delta')
   await tx.run(

@@ -8,10 +8,11 @@ import { queryWords } from '../../../registry/search/words.ts'
 import { normaliseText } from '../../../registry/types/normalise.ts'
 import { expectNotGoverning } from '../activations/actions.ts'
 import { listActivations } from '../activations/queries.ts'
-import { findDataset } from '../datasets/queries.ts'
+import { findDataset, findDatasetToChange } from '../datasets/queries.ts'
+import { originOf } from '../datasets/rules.ts'
 import { exportVersion } from '../exports/actions.ts'
 import { prepareEntries, stagedContentOf } from '../imports/actions.ts'
-import { ListKeyParams, VersionParams } from '../schema.ts'
+import { ListKeyParams, OriginQuery, VersionParams } from '../schema.ts'
 import { searchEntries } from '../search/find-entries.ts'
 import { enqueueIndex } from '../search/jobs.ts'
 import { createProver } from '../trees/actions.ts'
@@ -29,6 +30,7 @@ import {
 } from './actions.ts'
 import { entryOf } from './entries.ts'
 import {
+  findVersion,
   listEntriesByKey,
   listEntriesWithPrefix,
   listVersions,
@@ -70,10 +72,10 @@ export const versionRoutes = [
     reply: [200, VersionPage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { tx, params } = input
-    const dataset = found(await findDataset(tx, params.list_key))
-    const versions = await page(input, `listDatasetVersions ${params.list_key}`, ['version'], (after, count) =>
-      listVersions(tx, dataset, input.query.state ?? null, after, count),
+    const { tx, params, query } = input
+    const dataset = found(await findDataset(tx, params.list_key, 'list', query.origin))
+    const versions = await page(input, `listDatasetVersions ${dataset.dataset_id}`, ['version'], (after, count) =>
+      listVersions(tx, dataset, query.state ?? null, after, count),
     )
     return { ...versions, items: versions.items.map((version) => shownVersion(params.list_key, version)) }
   }),
@@ -89,8 +91,9 @@ export const versionRoutes = [
     params: ListKeyParams,
     body: NewVersionBody,
     reply: [201, VersionView],
-    location: (version) => `/reference-data/datasets/${version.list_key}/versions/${version.version}`,
-    links: { getDatasetVersion: { list_key: 'list_key', version: 'version' } },
+    location: ({ list_key, list_origin, version }) =>
+      `/reference-data/datasets/${list_key}/versions/${version}?origin=${list_origin}`,
+    links: { getDatasetVersion: { list_key: 'list_key', version: 'version', origin: 'list_origin' } },
     problems: [
       'not_found',
       'gates_closed',
@@ -103,7 +106,7 @@ export const versionRoutes = [
     ],
   }).handle(async ({ params, body, read, settle, kernel, actor, request }) => {
     const { dataset, type } = await read(async (tx) => {
-      const row = found(await findDataset(tx, params.list_key))
+      const row = found(await findDatasetToChange(tx, params.list_key))
       expectOwn(row, tx)
       return { dataset: row, type: found(await findType(tx, row.type_key)) }
     })
@@ -146,12 +149,15 @@ export const versionRoutes = [
     roles: everyone,
     tx: 'read',
     params: VersionParams,
+    query: OriginQuery,
     reply: [200, VersionWithData],
-    // All but the state is fixed for ever.
-    headers: ({ content_hash, state }) => ({ etag: `"${content_hash}${state === 'published' ? '' : `-${state}`}"` }),
+    // All but the state is fixed for ever; two owners may have the same content.
+    headers: ({ content_hash, state, list_origin }) => ({
+      etag: `"${content_hash}${list_origin === 'own' ? '' : `-${list_origin}`}${state === 'published' ? '' : `-${state}`}"`,
+    }),
     problems: ['not_found', 'content_corrupt'],
-  }).handle(async ({ tx, params }) => {
-    const { version } = await expectVersion(tx, params)
+  }).handle(async ({ tx, params, query }) => {
+    const { version } = await expectVersion(tx, params, query.origin)
     const whole = version.data_bytes <= WHOLE_BYTES
     const data: Entry[] = []
     if (whole) {
@@ -173,8 +179,9 @@ export const versionRoutes = [
     reply: [200, VersionView],
     problems: ['not_found', 'transition_not_allowed', 'version_in_force'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const { dataset, version } = await expectVersion(tx, params)
+    const dataset = found(await findDatasetToChange(tx, params.list_key))
     expectOwn(dataset, tx)
+    const version = found(await findVersion(tx, dataset, params.version))
     if (body.state === 'withdrawn') await expectNotGoverning(tx, dataset, version.version)
     if (version.state === body.state || version.state === 'withdrawn') {
       fail('transition_not_allowed', `The version is ${version.state}.`)
@@ -199,11 +206,11 @@ export const versionRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { tx, params, query } = input
-    const { version } = await expectVersion(tx, params)
+    const { version } = await expectVersion(tx, params, query.origin)
     const bound = {
       tenant_id: tx.tenant_id,
       route: 'listDatasetEntries',
-      binding: { ...params, p: query.key_prefix ?? '', q: query.q ?? '' },
+      binding: { ...params, d: version.dataset_id, p: query.key_prefix ?? '', q: query.q ?? '' },
     }
     const position = query.cursor === undefined ? null : input.kernel.cursors.decode(query.cursor, bound)
     const limit = query.limit ?? 50
@@ -230,15 +237,19 @@ export const versionRoutes = [
     roles: everyone,
     tx: 'read',
     params: VersionParams,
+    query: OriginQuery,
     reply: [200, Provenance],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => {
-    const { dataset, version } = await expectVersion(tx, params)
+  }).handle(async ({ tx, params, query }) => {
+    const { dataset, version } = await expectVersion(tx, params, query.origin)
     const of = { tenant_id: dataset.tenant_id, family: 'list' as const, list_key: params.list_key }
-    const activations = (await listActivations(tx, of, null, 1000)).filter((one) => one.version === version.version)
+    const activations = (await listActivations(tx, of, null, 1000)).filter(
+      (one) => one.version === version.version && one.dataset_id === version.dataset_id,
+    )
     const { origin, created_at, content_hash, provenance } = version
     return {
       list_key: params.list_key,
+      list_origin: originOf(version.tenant_id),
       version: version.version,
       origin,
       created_at,
@@ -268,7 +279,7 @@ export const versionRoutes = [
     reply: [200, streamed('application/octet-stream', 'The entries in key order, in the format asked for.')],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
-    const { version } = await read((tx) => expectVersion(tx, params))
+    const { version } = await read((tx) => expectVersion(tx, params, query.origin))
     const type = await read((tx) => findType(tx, version.type_key, version.type_version))
     const { format = 'json', formula_guard = true } = query
     const file_name = `${params.list_key}-${version.version}.${format}`
@@ -286,15 +297,15 @@ export const versionRoutes = [
     reply: [200, ProofView],
     limit: 'heavy',
     problems: ['not_found', 'content_corrupt'],
-  }).handle(async ({ params, query, read, actor }) => {
-    const { dataset, version } = await read((tx) => expectVersion(tx, params))
+  }).handle(async ({ params, query, read }) => {
+    const { version } = await read((tx) => expectVersion(tx, params, query.origin))
     const key = normaliseText(query.key)
     const proof = await createProver(read, version)(key)
     const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {
       list_key: params.list_key,
       version: version.version,
-      origin: dataset.tenant_id === actor.tenant_id ? ('own' as const) : ('shared' as const),
+      origin: originOf(version.tenant_id),
       key,
       present: proof.entry_hash !== null,
       entry: row ? entryOf(row) : null,

@@ -19,6 +19,7 @@ import {
   FreeJson,
   Label,
   ListKey,
+  OfOrigin,
   Origin,
   Reason,
   Sha256,
@@ -28,6 +29,7 @@ import {
 
 const metadata = {
   list_key: ListKey,
+  list_origin: Origin,
   version: VersionNumber,
   label: nullable(Label),
   state: oneOf(['published', 'deprecated', 'withdrawn']),
@@ -37,7 +39,7 @@ const metadata = {
   content_changed: Type.Boolean({ description: 'Whether it differs from the version before it.' }),
   entry_count: Count,
   data_bytes: Count,
-  origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase']),
+  origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase'], { description: 'How the version was made.' }),
   difference: Difference,
   note: nullable(text(2000)),
   created_at: Timestamp(),
@@ -47,6 +49,7 @@ export const VersionView = closed(metadata, { title: 'DatasetVersion' })
 export const VersionPage = pageOf(VersionView)
 export const VersionQuery = closed({
   ...pageQuery,
+  origin: OfOrigin,
   state: Type.Optional(oneOf(['published', 'deprecated', 'withdrawn'])),
 })
 export const VersionWithData = closed(
@@ -78,8 +81,9 @@ export const VersionStateChange = closed({ state: oneOf(['deprecated', 'withdraw
 export const Provenance = closed(
   {
     list_key: ListKey,
+    list_origin: Origin,
     version: VersionNumber,
-    origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase']),
+    origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase'], { description: 'How the version was made.' }),
     created_at: Timestamp(),
     created_by: text(200),
     content_hash: Sha256,
@@ -105,6 +109,7 @@ export const Provenance = closed(
 
 export const EntryQuery = closed({
   ...pageQuery,
+  origin: OfOrigin,
   key_prefix: Type.Optional(text(500, { description: 'Only keys that begin so.' })),
   q: Type.Optional(
     text(200, {
@@ -135,6 +140,10 @@ export const DifferenceQuery = closed({
   ...pageQuery,
   from: VersionName,
   to: VersionName,
+  origin: OfOrigin,
+  from_origin: Type.Optional(
+    oneOf(['own', 'shared'], { description: 'Whose version `from` is; of the same owner as `to` when absent.' }),
+  ),
   key_prefix: Type.Optional(text(500)),
   format: Type.Optional(
     oneOf(['changes', 'json-patch'], {
@@ -145,12 +154,14 @@ export const DifferenceQuery = closed({
     }),
   ),
 })
-export const SummaryRequest = closed({ from: VersionName, to: VersionName }, { title: 'DifferenceSummaryRequest' })
+export const SummaryRequest = closed({ origin: OfOrigin, from: VersionName, to: VersionName }, { title: 'DifferenceSummaryRequest' })
 export const DifferencePage = closed(
   {
     list_key: ListKey,
     from: VersionNumber,
     to: VersionNumber,
+    from_origin: Origin,
+    to_origin: Origin,
     from_hash: Sha256,
     to_hash: Sha256,
     summary: nullable(
@@ -191,7 +202,7 @@ export const DifferencePage = closed(
   { title: 'DifferencePage' },
 )
 
-export const ProofQuery = closed({ key: text(500, { description: 'The business key.' }) })
+export const ProofQuery = closed({ origin: OfOrigin, key: text(500, { description: 'The business key.' }) })
 export const ProofView = closed(
   {
     list_key: ListKey,
@@ -213,6 +224,7 @@ export const ProofView = closed(
 )
 
 export const ExportQuery = closed({
+  origin: OfOrigin,
   format: Type.Optional(oneOf(['json', 'ndjson', 'csv', 'xlsx'], { default: 'json' })),
   formula_guard: Type.Optional(
     Type.Boolean({

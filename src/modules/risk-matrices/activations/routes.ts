@@ -11,10 +11,12 @@ import {
   activate,
   cancel,
   findBreakGlassReason,
+  findDatasetToChange,
   findInForce,
   findScheduledRule,
   findVersion,
   listActivations,
+  originOf,
   pin,
   rollBack,
   timelineOf,
@@ -27,8 +29,8 @@ import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
   const { family, segment, param, noun, word } = kind
   const at = `/${segment}/:${param}` as const
-  const shown = ({ dataset_tenant_id: _t, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
-    ({ [param]: list_key, ...activation }) as never
+  const shown = ({ dataset_tenant_id: owner, dataset_id: _d, list_key, ...activation }: ActivationRow) =>
+    ({ [param]: list_key, ...activation, origin: owner === null ? null : originOf(owner) }) as never
 
   /** A proposal is bound to what was in force when it was made. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
@@ -93,7 +95,7 @@ export function activationRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
       const { version } = params as unknown as { version: string }
       if (version === 'draft') fail('transition_not_allowed', 'Publish the draft first.')
-      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
+      const dataset = found(await findDatasetToChange(tx, keyOf(kind, params), family))
       const published = found(await findVersion(tx, dataset, version))
       const operation = found(kernel.routes.find(({ id }) => id === `activate${noun}Version`))
       const order = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }

@@ -6,6 +6,7 @@ import { fail, found } from '../../../kernel/problem.ts'
 import { type Reader, type Route, tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
+import { wire } from '../../reference-data/index.ts'
 import { actionFilterFor } from '../audience/actions.ts'
 import { actionsIn, type DecisionPart, filterActions, filterExplanation } from '../audience/rules.ts'
 import { decideWith } from '../binding/actions.ts'
@@ -62,12 +63,14 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
+      query: wire.OriginQuery,
       reply: [200, Verdict],
       stores_nothing: true,
       limit: 'heavy',
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, kernel }) => {
-      const { examined, findings } = await judge(kernel, tx, await expectWritten(kernel, tx, kind, params as never))
+    }).handle(async ({ tx, params, query, kernel }) => {
+      const written = await expectWritten(kernel, tx, kind, params as never, query.origin)
+      const { examined, findings } = await judge(kernel, tx, written)
       return { valid: !hasErrors(findings), findings: findings as never, lists: listsOf(examined) }
     }),
 
@@ -78,13 +81,14 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
+      query: wire.OriginQuery,
       body: SimulationOrder,
       reply: [200, Simulation],
       redact: async (shown, reader) => (await redactDecisions([shown], reader))[0] ?? shown,
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, body, kernel }) => {
-      const { text } = await expectWritten(kernel, tx, kind, params as never)
+    }).handle(async ({ tx, params, query, body, kernel }) => {
+      const { text } = await expectWritten(kernel, tx, kind, params as never, query.origin)
       const examined = await examine(tx, family, text, { valid_at: body.valid_at })
       const lists = provedAgainst(examined.lists)
       if (!examined.of) return { ...shownDecision({ ok: false, findings: examined.findings }), lists }
@@ -97,13 +101,14 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
       params: s.VersionParams,
+      query: wire.OriginQuery,
       body: TestOrder,
       reply: [200, TestReport],
       redact: async (report, reader) => ({ ...report, results: await redactDecisions(report.results, reader) }),
       stores_nothing: true,
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, body, kernel }) => {
-      const { dataset, text } = await expectWritten(kernel, tx, kind, params as never)
+    }).handle(async ({ tx, params, query, body, kernel }) => {
+      const { dataset, text } = await expectWritten(kernel, tx, kind, params as never, query.origin)
       const examined = await examine(tx, family, text)
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
@@ -132,12 +137,12 @@ export function caseRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] 
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
-      query: closed(pageQuery),
+      query: closed({ ...pageQuery, origin: wire.OfOrigin }),
       reply: [200, CasePage],
       problems: ['not_found'],
     }).handle(async (input) => {
-      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params))
-      return page(input, `list${noun}Cases ${dataset.list_key}`, ['case_id'], (after, count) =>
+      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params), input.query.origin)
+      return page(input, `list${noun}Cases ${dataset.dataset_id}`, ['case_id'], (after, count) =>
         listCases(input.tx, dataset, after, count),
       ) as never
     }),

@@ -10,6 +10,7 @@ import {
   type DatasetViewRow,
   expectOwn,
   findDataset,
+  findDatasetToChange,
   findDatasetView,
   findSharedDataset,
   findSharedType,
@@ -17,6 +18,8 @@ import {
   insertDataset,
   listsInForce,
   lockDataset,
+  type Origin,
+  originOf,
   type VersionRow,
 } from '../../reference-data/index.ts'
 import { definitionAt } from '../binding/actions.ts'
@@ -40,12 +43,17 @@ export type Text = Record<string, unknown>
 export const keyOf = (kind: DefinitionKind, params: unknown): string =>
   (params as Record<string, string>)[kind.param] as string
 
-export const expectDefinition = async (tx: Tx, family: Family, key: string): Promise<DatasetRow> =>
-  found(await findDataset(tx, key, family))
+/** Of the owner who is named, or else the one in force, then the tenant's own, then the shared one. */
+export const expectDefinition = async (
+  tx: Tx,
+  family: Family,
+  key: string,
+  origin: Origin | null = null,
+): Promise<DatasetRow> => found(await findDataset(tx, key, family, origin))
 
 /** For changes: what is shared is kept by the operator, and what is archived stays as it is. */
 export async function lockOwnDefinition(tx: Tx, family: Family, key: string): Promise<DatasetRow> {
-  const dataset = await expectDefinition(tx, family, key)
+  const dataset = found(await findDatasetToChange(tx, key, family))
   expectOwn(dataset, tx)
   const locked = found(await lockDataset(tx, dataset.dataset_id))
   expectOwn(locked, tx)
@@ -55,7 +63,7 @@ export async function lockOwnDefinition(tx: Tx, family: Family, key: string): Pr
 export const pointerTo = (dataset: DatasetRow, version: VersionRow): ContentPointer => ({
   family: dataset.family,
   list_key: dataset.list_key,
-  via: 'tenant-own',
+  via: originOf(dataset.tenant_id) === 'own' ? 'tenant-own' : 'shared',
   dataset_tenant_id: dataset.tenant_id,
   dataset_id: dataset.dataset_id,
   version: version.version,
@@ -90,18 +98,21 @@ export interface Written {
   readonly draft: DraftRow | null
 }
 
-/** What a path names: a version by number or label, or the open draft. */
+/** What a path names: a version by number or label, or the open draft, which is always the tenant's own. */
 export async function expectWritten(
   kernel: Kernel,
   tx: Tx,
   kind: DefinitionKind,
   params: { readonly version: string },
+  origin: Origin | null = null,
 ): Promise<Written> {
-  const dataset = await expectDefinition(tx, kind.family, keyOf(kind, params))
-  if (params.version === 'draft') {
-    const draft = found(dataset.tenant_id === tx.tenant_id ? await findDraft(tx, dataset) : undefined)
-    return { dataset, text: draft.definition, version: null, draft }
+  const key = keyOf(kind, params)
+  if (params.version === 'draft' && origin !== 'shared') {
+    const own = await expectDefinition(tx, kind.family, key, 'own')
+    const draft = found(await findDraft(tx, own))
+    return { dataset: own, text: draft.definition, version: null, draft }
   }
+  const dataset = await expectDefinition(tx, kind.family, key, origin)
   const version = found(await findVersion(tx, dataset, params.version))
   return { dataset, text: await textOfVersion(kernel, tx, dataset, version), version, draft: null }
 }
@@ -156,15 +167,29 @@ export async function createDefinition(
 async function firstText(kernel: Kernel, tx: Tx, kind: DefinitionKind, text?: Text, from_key?: string): Promise<Text> {
   if (text && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
   if (text) return text
-  return from_key === undefined ? {} : headText(kernel, tx, await expectDefinition(tx, kind.family, from_key))
+  if (from_key === undefined) return {}
+  return (await headOf(kernel, tx, await expectDefinition(tx, kind.family, from_key))).text
 }
 
-/** What is in force under the key or, while nothing is, the newest version. */
-export async function headText(kernel: Kernel, tx: Tx, dataset: DatasetRow): Promise<Text> {
+/** The version of this definition that is in force or, while none of it is, its newest; nothing before the first. */
+export async function headOf(
+  kernel: Kernel,
+  tx: Tx,
+  dataset: DatasetRow,
+): Promise<{ readonly version: number | null; readonly text: Text }> {
   const inForce = (await listsInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
-  if (inForce) return textAt(kernel, tx, inForce)
-  const version = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
-  return version ? textOfVersion(kernel, tx, dataset, version) : {}
+  if (inForce?.dataset_id === dataset.dataset_id)
+    return { version: inForce.version, text: await textAt(kernel, tx, inForce) }
+  const newest = dataset.head_version === 0 ? undefined : await findVersion(tx, dataset, dataset.head_version)
+  if (!newest) return { version: null, text: {} }
+  return { version: newest.version, text: await textOfVersion(kernel, tx, dataset, newest) }
+}
+
+/** What a new draft begins with: what is in force under the key, whoever it is of, or else the newest of its own versions. */
+export async function firstDraftOf(kernel: Kernel, tx: Tx, own: DatasetRow) {
+  const governs = await expectDefinition(tx, own.family as Family, own.list_key)
+  const { version, text } = await headOf(kernel, tx, governs)
+  return { based_on: governs.dataset_id === own.dataset_id ? version : null, text }
 }
 
 type Shown = DatasetViewRow & Partial<ProfileRow> & { readonly draft: DraftRow | undefined }
@@ -202,8 +227,16 @@ export function shown(kind: DefinitionKind, row: Shown) {
 }
 
 /** One definition, and what no longer holds of its version in force. */
-export async function shownOne(kernel: Kernel, tx: Tx, kind: DefinitionKind, key: string) {
-  const [row] = await withProfiles(tx, [found(await findDatasetView(tx, key, kind.family))])
-  const standing = await standingOf(kernel, tx, { family: kind.family, key }, { cases: true })
-  return { ...shown(kind, row as Shown), attention: standing?.findings ?? [] } as never
+export async function shownOne(
+  kernel: Kernel,
+  tx: Tx,
+  kind: DefinitionKind,
+  key: string,
+  origin: Origin | null = null,
+) {
+  const [row] = await withProfiles(tx, [found(await findDatasetView(tx, key, kind.family, origin))])
+  const view = shown(kind, row as Shown)
+  const asked = { family: kind.family, key }
+  const standing = view.active ? await standingOf(kernel, tx, asked, { cases: true }) : null
+  return { ...view, attention: standing?.findings ?? [] } as never
 }

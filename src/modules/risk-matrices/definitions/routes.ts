@@ -4,22 +4,25 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { findRuleOf } from '../../../kernel/request/queries.ts'
-import { etagOfAll, expectRevision } from '../../../kernel/revision.ts'
+import { expectRevision } from '../../../kernel/revision.ts'
 import { type GovernedChange, type Route, tenantRoute } from '../../../kernel/route.ts'
 import {
   changesLimits,
-  findDataset,
+  etagOfView,
+  findDatasetToChange,
   listDatasets,
   listsInForce,
   lockActivations,
+  originOf,
   updateDataset,
+  wire,
 } from '../../reference-data/index.ts'
 import { examine, provedAgainst } from '../proofs/actions.ts'
 import type { DefinitionKind, DefinitionSchemas } from '../schema.ts'
 import {
   createDefinition,
   expectDefinition,
-  headText,
+  headOf,
   keyOf,
   lockOwnDefinition,
   type NewDefinition,
@@ -33,13 +36,13 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
   const { family, segment, param, noun, plural, word } = kind
   const at = `/${segment}/:${param}` as const
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
-    const dataset = params[param] === undefined ? undefined : await findDataset(tx, params[param], family)
+    const dataset = params[param] === undefined ? undefined : await findDatasetToChange(tx, params[param], family)
     return dataset ? `${dataset.dataset_id}:${dataset.revision}` : null
   }
 
   /** What describes a definition may be corrected at once. */
   const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-    const dataset = await findDataset(tx, keyOf(kind, params), family)
+    const dataset = await findDatasetToChange(tx, keyOf(kind, params), family)
     return dataset === undefined || changesLimits(dataset, body)
   }
 
@@ -63,21 +66,23 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
     tenantRoute(`POST /${segment}`, {
       id: `create${noun}`,
       summary: `Create a ${word} with a first draft`,
-      description: `A tenant may have its own ${word} under the key of a shared one; it then goes before the shared one.`,
+      description:
+        `A tenant may have its own ${word} under the key of a shared one. The shared one goes on deciding until a version of the ` +
+        'own one is put in force, and both stay readable: `origin` says which is meant.',
       roles: ['policy_editor'],
       tx: 'write',
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
-      location: (made) => `/${segment}/${keyOf(kind, made)}`,
-      links: { [`get${noun}`]: { [param]: param } },
+      location: (made) => `/${segment}/${keyOf(kind, made)}?origin=own`,
+      links: { [`get${noun}`]: { [param]: param, origin: 'origin' } },
       problems: ['not_found', 'duplicate', 'list_key_reserved', 'conflict'],
     }).handle(async ({ tx, body, audit, kernel }) => {
       const { [param]: key, ...order } = body as unknown as NewDefinition & Record<string, string>
       const { definition: _, ...settings } = order
       await createDefinition(kernel, tx, kind, key as string, order)
       audit.configuration(null, { [param]: key, ...settings })
-      return shownOne(kernel, tx, kind, key as string)
+      return shownOne(kernel, tx, kind, key as string, 'own')
     }),
 
     tenantRoute(`GET ${at}`, {
@@ -86,11 +91,12 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
+      query: wire.OriginQuery,
       reply: [200, s.View],
       revisioned: true,
-      headers: (view) => ({ etag: etagOfAll(view) }),
+      headers: (view) => ({ etag: etagOfView(view as never) }),
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, kernel }) => shownOne(kernel, tx, kind, keyOf(kind, params))),
+    }).handle(async ({ tx, params, query, kernel }) => shownOne(kernel, tx, kind, keyOf(kind, params), query.origin)),
 
     tenantRoute(`PATCH ${at}`, {
       id: `update${noun}`,
@@ -121,7 +127,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       const { subject_types, products, typologies } = { ...before, ...change }
       await upsertProfile(tx, dataset, { subject_types, products, typologies })
       audit.configuration({ ...dataset, ...before }, { ...changed, subject_types, products, typologies })
-      return shownOne(kernel, tx, kind, dataset.list_key)
+      return shownOne(kernel, tx, kind, dataset.list_key, 'own')
     }),
 
     tenantRoute(`POST ${at}/archive`, {
@@ -143,7 +149,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       }
       audit.configuration({ state: dataset.state }, { state: 'archived' })
       await updateDataset(tx, { ...dataset, state: 'archived' })
-      return shownOne(kernel, tx, kind, key)
+      return shownOne(kernel, tx, kind, key, 'own')
     }),
 
     tenantRoute(`GET ${at}/dependencies`, {
@@ -153,13 +159,13 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
       roles: everyone,
       tx: 'read',
       params: s.KeyParams,
+      query: wire.OriginQuery,
       reply: [200, s.Dependencies],
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, kernel }) => {
-      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
-      const inForce = (await listsInForce(tx, [dataset.list_key], {}, family)).get(dataset.list_key)
-      const version = inForce?.version ?? (dataset.head_version || null)
-      const { lists: read, references } = await examine(tx, family, await headText(kernel, tx, dataset))
+    }).handle(async ({ tx, params, query, kernel }) => {
+      const dataset = await expectDefinition(tx, family, keyOf(kind, params), query.origin)
+      const { version, text } = await headOf(kernel, tx, dataset)
+      const { lists: read, references } = await examine(tx, family, text)
       const lists = new Map(provedAgainst(read).map((list) => [list.list_key, list]))
       const keys = [...new Set(references.map(({ list_key }) => list_key))].sort()
       const items = keys.map((list_key) => ({
@@ -169,7 +175,7 @@ export function definitionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Ro
           .filter((reference) => reference.list_key === list_key)
           .map(({ pointer, key, field }) => ({ pointer, key, field })),
       }))
-      return { [param]: dataset.list_key, version, items } as never
+      return { [param]: dataset.list_key, origin: originOf(dataset.tenant_id), version, items } as never
     }),
   ]
 }

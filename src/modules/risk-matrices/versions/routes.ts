@@ -6,11 +6,19 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found, named } from '../../../kernel/problem.ts'
 import { expectRevision } from '../../../kernel/revision.ts'
 import { type Route, tenantRoute } from '../../../kernel/route.ts'
-import { differencePage, findVersion, listVersions, shownVersion, type VersionRow } from '../../reference-data/index.ts'
+import {
+  differencePage,
+  findVersion,
+  listVersions,
+  originOf,
+  shownVersion,
+  type VersionRow,
+  wire,
+} from '../../reference-data/index.ts'
 import {
   expectDefinition,
   expectWritten,
-  headText,
+  firstDraftOf,
   judge,
   keyOf,
   lockOwnDefinition,
@@ -28,6 +36,7 @@ function shownText(kind: DefinitionKind, written: Written, findings: readonly Fi
   const { dataset, text, version, draft } = written
   return {
     [kind.param]: dataset.list_key,
+    origin: originOf(dataset.tenant_id),
     state: version?.state ?? 'draft',
     version: version?.version ?? null,
     label: version?.label ?? null,
@@ -45,8 +54,8 @@ function shownText(kind: DefinitionKind, written: Written, findings: readonly Fi
 }
 
 const shownMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
-  const { list_key, ...rest } = shownVersion(key, version)
-  return { [kind.param]: list_key, ...rest } as never
+  const { list_key, list_origin, ...rest } = shownVersion(key, version)
+  return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 
 export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route[] {
@@ -65,8 +74,8 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       problems: ['not_found'],
     }).handle(async (input) => {
       const { tx, params, query } = input
-      const dataset = await expectDefinition(tx, family, keyOf(kind, params))
-      const route = `list${noun}Versions ${dataset.list_key}`
+      const dataset = await expectDefinition(tx, family, keyOf(kind, params), query.origin)
+      const route = `list${noun}Versions ${dataset.dataset_id}`
       const versions = await page(input, route, ['version'], (after, count) =>
         listVersions(tx, dataset, query.state ?? null, after, count),
       )
@@ -87,14 +96,13 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
     }).handle(async ({ tx, params, body, kernel, audit }) => {
       const dataset = await lockOwnDefinition(tx, family, keyOf(kind, params))
       if (body.definition && body.from_version) fail('conflict', 'Give the definition, or the version to begin from.')
-      const based_on = body.from_version ?? (dataset.head_version || null)
-      const begin = async (): Promise<Text> => {
-        if (body.definition) return body.definition
-        if (body.from_version === undefined) return headText(kernel, tx, dataset)
+      const begin = async (): Promise<{ based_on: number | null; text: Text }> => {
+        if (body.definition) return { based_on: dataset.head_version || null, text: body.definition }
+        if (body.from_version === undefined) return firstDraftOf(kernel, tx, dataset)
         const from = named(await findVersion(tx, dataset, body.from_version), `version ${body.from_version}`)
-        return textOfVersion(kernel, tx, dataset, from)
+        return { based_on: from.version, text: await textOfVersion(kernel, tx, dataset, from) }
       }
-      const text = await begin()
+      const { based_on, text } = await begin()
       const draft = await insertDraft(tx, dataset, text, based_on)
       if (!draft) return fail('duplicate', 'A draft is open already; edit or delete it.')
       audit.configuration(null, { draft: true, based_on })
@@ -108,11 +116,12 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       roles: everyone,
       tx: 'read',
       params: s.VersionParams,
+      query: wire.OriginQuery,
       reply: [200, s.VersionWithText],
       revisioned: true,
       problems: ['not_found', 'content_corrupt'],
-    }).handle(async ({ tx, params, kernel }) => {
-      const written = await expectWritten(kernel, tx, kind, params as never)
+    }).handle(async ({ tx, params, query, kernel }) => {
+      const written = await expectWritten(kernel, tx, kind, params as never, query.origin)
       return shownText(kind, written, written.draft ? (await judge(kernel, tx, written)).findings : null)
     }),
 
@@ -162,7 +171,8 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       body: PublishOrder,
       reply: [201, s.Version],
       limit: 'heavy',
-      location: (made) => `/${segment}/${keyOf(kind, made)}/versions/${(made as { version: number }).version}`,
+      location: (made) =>
+        `/${segment}/${keyOf(kind, made)}/versions/${(made as { version: number }).version}?origin=own`,
       problems: [
         'not_found',
         'definition_invalid',
@@ -196,7 +206,7 @@ export function versionRoutes(kind: DefinitionKind, s: DefinitionSchemas): Route
       reply: [200, s.DifferencePage],
       problems: ['not_found', 'content_corrupt'],
     }).handle(async (input) => {
-      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params))
+      const dataset = await expectDefinition(input.tx, family, keyOf(kind, input.params), input.query.origin)
       const difference = await differencePage(input, `diff${noun}Versions`, dataset)
       return { [param]: dataset.list_key, ...difference } as never
     }),

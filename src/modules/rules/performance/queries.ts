@@ -1,5 +1,6 @@
 /** SQL of how a rule performs: what it decided in a period, alone and in batches, and what people have made of its hits. */
 import type { Tx } from '../../../kernel/database/tx.ts'
+import type { Origin } from '../../reference-data/index.ts'
 
 /** Which decisions are looked at, and how many at most. */
 export interface Window {
@@ -7,7 +8,22 @@ export interface Window {
   readonly from_at: string
   readonly most: number
   readonly most_batches: number
+  /** The tenant's own rule and the shared one, where there is one of either. */
+  readonly own: string | null
+  readonly shared: string | null
 }
+
+/**
+ * Whose version decided, of a row of decisions `d`. Where only one owner has the key, it is that one. Otherwise the receipt
+ * says it: two owners may have the same version number.
+ */
+const originOfDecision = ({ own, shared }: Window, parameter: string): string => {
+  if (own === null || shared === null) return `'${own === null ? 'shared' : 'own'}'::text`
+  return `(select case when strpos(r.manifest, '"dataset_id":"' || ${parameter} || '"') > 0 then 'shared' else 'own' end
+             from app.resolution_receipt r where r.tenant_id = $1 and r.receipt_id = d.receipt_id)`
+}
+/** What that needs beside the other parameters. */
+const sharedOf = ({ own, shared }: Window): string[] => (own === null || shared === null ? [] : [shared])
 
 export const findPeriod = async (tx: Tx, days: number) =>
   (await tx.find<{ from_at: string; until_at: string }>(
@@ -17,56 +33,65 @@ export const findPeriod = async (tx: Tx, days: number) =>
 
 export interface CountRow {
   readonly version: number
+  readonly origin: Origin
   readonly decisions: number
   readonly hits: number
 }
 
-/** Single decisions; nothing but an index is read. */
-export const countDecisions = (tx: Tx, { rule_key, from_at, most }: Window) =>
+/** Single decisions; nothing but an index is read while one owner has the key. */
+export const countDecisions = (tx: Tx, window: Window) =>
   tx.query<CountRow>(
-    `select version, count(*) as decisions, count(*) filter (where hit) as hits from (
-       select definition_version as version, hit from app.evaluation
-        where tenant_id = $1 and definition_key = $2 and hit is not null and decided_at >= $3
-        order by decided_at desc limit $4) latest group by version`,
-    [tx.tenant_id, rule_key, from_at, most],
+    `select version, origin, count(*) as decisions, count(*) filter (where hit) as hits from (
+       select d.definition_version as version, ${originOfDecision(window, '$5')} as origin, d.hit from app.evaluation d
+        where d.tenant_id = $1 and d.definition_key = $2 and d.hit is not null and d.decided_at >= $3
+        order by d.decided_at desc limit $4) latest group by version, origin`,
+    [tx.tenant_id, window.rule_key, window.from_at, window.most, ...sharedOf(window)],
   )
 
-const batches = (count: string) => `select batch_id, definition_version as version, done from app.batch_evaluation
-  where tenant_id = $1 and definition_key = $2 and family = 'rule' and known_at >= $3 order by known_at desc, batch_id desc limit ${count}`
+const batches = (
+  window: Window,
+  count: string,
+  shared: string,
+) => `select d.batch_id, d.definition_version as version, ${originOfDecision(window, shared)} as origin, d.done from app.batch_evaluation d
+  where d.tenant_id = $1 and d.definition_key = $2 and d.family = 'rule' and d.known_at >= $3
+  order by d.known_at desc, d.batch_id desc limit ${count}`
 
 /** A batch knows how many items it has decided; only hits are counted. */
-export const countBatches = (tx: Tx, { rule_key, from_at, most_batches }: Window) =>
+export const countBatches = (tx: Tx, window: Window) =>
   tx.query<CountRow & { readonly batches: number }>(
-    `select b.version, count(*) as batches, sum(b.done)::bigint as decisions, sum(i.hits)::bigint as hits from (${batches('$4')}) b
+    `select b.version, b.origin, count(*) as batches, sum(b.done)::bigint as decisions, sum(i.hits)::bigint as hits
+       from (${batches(window, '$4', '$5')}) b
       cross join lateral (select count(*) as hits from app.batch_item i
         where i.tenant_id = $1 and i.batch_id = b.batch_id and i.hit) i
-      group by b.version`,
-    [tx.tenant_id, rule_key, from_at, most_batches],
+      group by b.version, b.origin`,
+    [tx.tenant_id, window.rule_key, window.from_at, window.most_batches, ...sharedOf(window)],
   )
 
 export interface OutcomeRow {
   /** Null: of all versions together. */
   readonly version: number | null
+  readonly origin: Origin | null
   /** Put in place by a person; null: nobody has judged. */
   readonly band: string | null
   readonly subjects: number
 }
 
 /** Subjects with a hit, each once, by the override that stands. The limits keep each step a look into an index. */
-export const countOutcomes = (tx: Tx, { rule_key, from_at, most, most_batches }: Window) =>
+export const countOutcomes = (tx: Tx, window: Window) =>
   tx.query<OutcomeRow>(
     `with hits as (
-       (select definition_version as version, subject_id from app.evaluation
-         where tenant_id = $1 and definition_key = $2 and hit is not null and hit and decided_at >= $3 and subject_id is not null
-         order by decided_at desc limit $4)
+       (select d.definition_version as version, ${originOfDecision(window, '$6')} as origin, d.subject_id from app.evaluation d
+         where d.tenant_id = $1 and d.definition_key = $2 and d.hit is not null and d.hit and d.decided_at >= $3
+           and d.subject_id is not null
+         order by d.decided_at desc limit $4)
        union
-       (select b.version, i.subject_id from (${batches('$5')}) b
+       (select b.version, b.origin, i.subject_id from (${batches(window, '$5', '$6')}) b
          cross join lateral (select i.subject_id from app.batch_item i
            where i.tenant_id = $1 and i.batch_id = b.batch_id and i.hit and i.subject_id is not null limit $4) i
          limit $4))
-     select h.version, o.override_band as band, count(distinct h.subject_id) as subjects from hits h
+     select h.version, h.origin, o.override_band as band, count(distinct h.subject_id) as subjects from hits h
        left join lateral (select r.override_band from app.subject_risk r
          where r.tenant_id = $1 and r.subject_id = h.subject_id and r.override_until > now() limit 1) o on true
-      group by grouping sets ((h.version, o.override_band), (o.override_band))`,
-    [tx.tenant_id, rule_key, from_at, most, most_batches],
+      group by grouping sets ((h.version, h.origin, o.override_band), (o.override_band))`,
+    [tx.tenant_id, window.rule_key, window.from_at, window.most, window.most_batches, ...sharedOf(window)],
   )

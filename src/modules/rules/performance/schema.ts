@@ -1,5 +1,6 @@
 /** Wire contract of how a rule performs. A figure that cannot be known is null and says why; it is never given as zero. */
 import { Count, closed, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '../../../kernel/schema.ts'
+import { wire } from '../../reference-data/index.ts'
 
 /** So many single decisions, hits and batches are looked at, the latest first. */
 export const MAX_DECISIONS = 100_000
@@ -65,9 +66,14 @@ export const Performance = closed(
       description: `All of the period; otherwise the latest ${MAX_DECISIONS} single decisions or hits, or ${MAX_BATCHES} batches.`,
     }),
     total: closed(figures),
-    versions: listOf(closed({ version: integer(1, Number.MAX_SAFE_INTEGER), ...figures }), 10_000, {
-      description: 'By the version that decided, the newest first.',
-    }),
+    versions: listOf(
+      closed({ version: integer(1, Number.MAX_SAFE_INTEGER), origin: wire.Origin, ...figures }),
+      10_000,
+      {
+        description:
+          'By the version that decided, the newest first; this tenant’s own before a shared one of the same number.',
+      },
+    ),
   },
   { title: 'RulePerformance' },
 )
