@@ -53,7 +53,7 @@ export {
   type OverlayPolicy,
   updateDataset,
 } from './datasets/queries.ts'
-export { countsOf, definitionOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
+export { countsOf, importRows, misfitOf, optionsFor, readSource } from './imports/actions.ts'
 export {
   keepReceipt,
   keepReceiptOfNow,
@@ -88,6 +88,7 @@ export {
   seedRegistry,
 } from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
+export { definitionOf } from './types/actions.ts'
 export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
 export {
   differencePage,

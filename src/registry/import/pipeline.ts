@@ -18,6 +18,7 @@ import { parsePointer, valueAt } from '../content/pointer.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
 import { CopyRows } from './copy-rows.ts'
+import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -54,6 +55,9 @@ async function* readRows(
   const warnings: Warning[] = []
   const shown: ReadEntry[] = []
   const staged = new CopyRows(2 * ROWS_BYTES)
+  const removed = new RemovedCharacters()
+  // An import finds keys that repeat where its rows are staged; a preview stages none.
+  const seen = order.preview === undefined || order.type.key_pointers.length === 0 ? null : new SeenKeys()
   let rejects: Reject[] = []
   let accepted = 0
   let unstaged_bytes = 0
@@ -78,6 +82,12 @@ async function* readRows(
         continue
       }
       const stored = prepared as Exclude<typeof prepared, readonly EntryFault[]>
+      if (stored.removed) removed.add(stored.key, stored.removed, at)
+      const first_row = seen?.add(stored.key, at.row)
+      if (first_row !== undefined) {
+        refuse(duplicateKey(stored.key, first_row, at))
+        continue
+      }
       accepted++
       if (stored.key <= last_key) is_ordered = false
       last_key = stored.key
@@ -98,6 +108,7 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
+  warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []))
   for (const pointer of privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })

@@ -6,10 +6,11 @@ import type { Reject } from '../../../registry/adapter.ts'
 import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
 import { findDataset } from '../datasets/queries.ts'
+import { definitionOf } from '../types/actions.ts'
 import { findType } from '../types/queries.ts'
 import { publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
-import { countsOf, definitionOf, importRows, optionsFor, readSource } from './actions.ts'
+import { countsOf, importRows, optionsFor, readSource } from './actions.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000

@@ -4,7 +4,7 @@ import { page } from '../../../kernel/page.ts'
 import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
-import { normaliseText } from '../../../registry/types/normalise.ts'
+import { normaliseKey } from '../../../registry/types/text-rules.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset } from '../datasets/queries.ts'
 import { exportVersion } from '../exports/actions.ts'
@@ -291,7 +291,7 @@ export const versionRoutes = [
   }).handle(async ({ params, query, read, actor }) => {
     const { dataset, version } = await read((tx) => expectVersion(tx, params))
     const tree = await treeOf(read, version)
-    const key = normaliseText(query.key)
+    const key = normaliseKey(query.key)
     const proof = tree.prove(key)
     const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {
