@@ -1,6 +1,7 @@
 /** A row without all of its key is rejected at its place, whatever it was read from: it never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
 import type { Reject } from '../adapter.ts'
+import { entryTypes } from '../adapters/index.ts'
 import { adapterOf } from '../adapters/test-reading.ts'
 import { mappingOf } from '../export.ts'
 import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
@@ -153,4 +154,74 @@ test.each<[TypeDefinition['trim'], string]>([
   const type = { ...rate, ...(trim && { trim }) }
   const { root } = await importing('csv', content, type, { columns: mappingOf(type) })
   expect(root).toBe((await importing('json', same, type)).root)
+})
+
+describe('a source of another kind', () => {
+  test.each([
+    ['csv', '<!doctype html><html><body>Sign in</body></html>', 'an HTML page'],
+    ['json', '<!doctype html><html><body>Sign in</body></html>', 'an HTML page'],
+    ['un-consolidated-xml', '<html><body>Sign in</body></html>', 'an HTML page'],
+    ['ndjson', '- product: loan\n  region: EU\n', 'YAML'],
+    ['json', '- product: loan\n  region: EU\n', 'YAML'],
+    ['csv', '%PDF-1.4 …', 'a PDF document'],
+    ['csv', '[{"product": "loan"}]', 'JSON'],
+    ['xlsx', 'product,region\nloan,EU\n', 'a table with columns separated by commas'],
+  ])('for %s is refused as what it looks like: %s', async (adapter_key, content, name) => {
+    await expect(importing(adapter_key, content)).rejects.toMatchObject({
+      name: 'SourceFault',
+      code: 'another_format',
+      message: expect.stringContaining(`The file looks like ${name}; this adapter reads`),
+    })
+  })
+
+  test('a workbook for csv is refused as one', async () => {
+    await expect(importing('csv', await book())).rejects.toMatchObject({ message: expect.stringContaining('.xlsx') })
+  })
+
+  test('that can be read is said in a warning, and in the fault of one that cannot', async () => {
+    const yaml = 'product: loan\nregion: EU\n'
+    const anything = { ...rate, schema: { type: 'object' }, key_pointers: [] }
+    const { totals } = await importing('csv', yaml, anything)
+    expect(totals.warnings[0]).toMatchObject({ code: 'another_format' })
+    const columns = [{ column: 'region', pointer: '/region' }]
+    await expect(importing('csv', yaml, rate, { columns })).rejects.toMatchObject({
+      code: 'column_missing',
+      message: expect.stringMatching(/^The file looks like YAML;.* There is no column "region"/),
+    })
+  })
+})
+
+describe('names of countries', () => {
+  const country = entryTypes.get('country') as TypeDefinition
+  const english =
+    'DE Germany,FR France,ES Spain,JP Japan,EG Egypt,NL Netherlands,US United States,ZA South Africa,KR South Korea,IT Italy,TH Thailand,PT Portugal'
+  const malay =
+    'DE Jerman,FR Perancis,ES Sepanyol,JP Jepun,EG Mesir,NL Belanda,US Amerika Syarikat,ZA Afrika Selatan,KR Korea Selatan,IT Itali,TH Thailand,PT Portugal'
+  const states =
+    'AL Alabama,AR Arkansas,AZ Arizona,CA California,CO Colorado,DE Delaware,GA Georgia,ID Idaho,IL Illinois,IN Indiana,LA Louisiana,MA Massachusetts'
+  const csv = (names: string) =>
+    `Code,Name\n${names
+      .replaceAll(/([A-Z]{2}) /g, '$1|')
+      .replaceAll(',', '\n')
+      .replaceAll('|', ',')}\n`
+
+  test.each([
+    ['English', english, []],
+    ['Malay', malay, ['language_differs']],
+    ['another list', states, ['names_differ']],
+  ])('in %s', async (_, names, codes) => {
+    const { totals } = await importing('iso-3166', csv(names), country)
+    expect([totals.accepted, totals.warnings.map(({ code }) => code)]).toEqual([12, codes])
+  })
+
+  test('say which language they look like, also in a table with a mapping', async () => {
+    const columns = [
+      { column: 'Code', pointer: '/alpha_2' },
+      { column: 'Name', pointer: '/name' },
+    ]
+    const { totals } = await importing('csv', csv(malay), country, { columns })
+    expect(totals.warnings[0]?.message).toBe(
+      'The names look like Malay, not English: 12 of 12 are the Malay names of their codes, 2 the English ones.',
+    )
+  })
 })

@@ -15,10 +15,14 @@ import {
 import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
+import { peek } from '../formats/decode.ts'
+import { refuseSource } from '../formats/fault.ts'
+import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
 import { CopyRows } from './copy-rows.ts'
 import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
+import { NameLanguage } from './name-language.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -32,11 +36,19 @@ export async function* runImport(
   source: Source,
   order: ImportOrder,
 ): AsyncGenerator<ImportOutput, void, undefined> {
+  const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
+  const misfit = misfitOf(head.subarray(0, LOOKED_AT_BYTES), adapter.media_types)
   const content = new RootBuilder()
   try {
-    yield* readRows(adapter, source, order, content)
+    if (misfit?.certain) refuseSource('another_format', misfit.sentence)
+    const doubts = misfit ? [{ code: 'another_format', message: misfit.sentence }] : []
+    yield* readRows(adapter, bytes, order, content, doubts)
+  } catch (error) {
+    if (!misfit || misfit.certain || !(error instanceof SourceFault)) throw error
+    throw new SourceFault(error.code, `${misfit.sentence} ${error.message}`, error.at)
   } finally {
     content.close()
+    await close()
   }
 }
 
@@ -45,6 +57,7 @@ async function* readRows(
   source: Source,
   order: ImportOrder,
   content: RootBuilder,
+  doubts: readonly Warning[],
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
@@ -52,10 +65,11 @@ async function* readRows(
   const tally = new RejectTally()
   const fill = new FillCount(order.filled)
   const excerpt = createExcerpts(order.type)
-  const warnings: Warning[] = []
+  const warnings: Warning[] = [...doubts]
   const shown: ReadEntry[] = []
   const staged = new CopyRows(2 * ROWS_BYTES)
   const removed = new RemovedCharacters()
+  const language = new NameLanguage(order.type)
   // An import finds keys that repeat where its rows are staged; a preview stages none.
   const seen = order.preview === undefined || order.type.key_pointers.length === 0 ? null : new SeenKeys()
   let rejects: Reject[] = []
@@ -93,6 +107,7 @@ async function* readRows(
       last_key = stored.key
       rules.add(stored.key, entry)
       fill.feed(entry)
+      language.add(entry)
       if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
       if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
       else unstaged_bytes += Buffer.byteLength(stored.text)
@@ -108,7 +123,7 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
-  warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []))
+  warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []), ...language.warnings())
   for (const pointer of privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })

@@ -188,7 +188,7 @@ describe('normalise', () => {
     ],
   ])('trims %s where the type says %j, and always the key', (_, trim, expected) => {
     const given = { id: '\t x ', name: ' N ', tags: [' a '], address: { city: ' C ', street: '\u00a0S ' } }
-    const { trim: _, ...rest } = party
+    const { trim: _all, ...rest } = party
     expect(compileType({ ...rest, ...(trim && { trim }) }).normalise(given)).toEqual({ id: 'x', ...expected })
   })
 
