@@ -5412,6 +5412,8 @@ export interface components {
             schema: Record<string, never>;
             /** @description JSON pointers of the required scalar members that make the business key. */
             key_pointers: string[];
+            /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+            trim?: true | string[];
             list_rules: {
                 min_items?: number;
                 max_items?: number;
@@ -11311,6 +11313,8 @@ export interface operations {
                     schema: Record<string, never>;
                     /** @description JSON pointers of the required scalar members that make the business key. */
                     key_pointers: string[];
+                    /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+                    trim?: true | string[];
                     list_rules?: {
                         min_items?: number;
                         max_items?: number;
@@ -11467,6 +11471,8 @@ export interface operations {
                     schema: Record<string, never>;
                     /** @description JSON pointers of the required scalar members that make the business key. */
                     key_pointers: string[];
+                    /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+                    trim?: true | string[];
                     list_rules?: {
                         min_items?: number;
                         max_items?: number;

@@ -261,7 +261,7 @@ export const versionRoutes = [
     id: 'exportDatasetVersion',
     summary: 'Export one version as JSON, NDJSON, CSV or XLSX',
     description:
-      'Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text ' +
+      'Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text ' +
       'stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.',
     roles: everyone,
     tx: 'self',
@@ -280,7 +280,9 @@ export const versionRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {
     id: 'getProof',
     summary: 'Proof that a key is, or is not, in this version',
-    description: 'Verify it offline with: npx probity verify proof FILE.',
+    description:
+      'Verify it offline with `npx probity verify proof FILE`, or with a verifier of your own: docs/proofs.md says which bytes are ' +
+      'hashed, with test vectors and an example in Python.',
     roles: everyone,
     tx: 'self',
     params: VersionParams,
