@@ -1433,7 +1433,7 @@ export interface paths {
         };
         /**
          * Export one version as JSON, NDJSON, CSV or XLSX
-         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
+         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1455,7 +1455,7 @@ export interface paths {
         };
         /**
          * Proof that a key is, or is not, in this version
-         * @description Verify it offline with: npx probity verify proof FILE.
+         * @description Verify it offline with `npx probity verify proof FILE`, or with a verifier of your own: docs/proofs.md says which bytes are hashed, with test vectors and an example in Python.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
