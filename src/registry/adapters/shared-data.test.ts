@@ -280,7 +280,7 @@ async function keyed(adapter: string, name: string, options: object, key: readon
 const byColumns =
   (adapter: string, options: object, ...key: string[]) =>
   (name: string) =>
-    keyed(adapter, name, options, key)
+    keyed(adapter, name, { trim: true, ...options }, key)
 
 const trimmed = ({ name, text, children }: XmlElement): unknown => [name, text, children.map(trimmed)]
 
