@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated documents (docs/endpoints.md, docs/schema.sql, client/types.ts, a table in docs/security.md). The tests fail when they are stale. */
+/** `npm run docs`: writes the generated documents (docs/endpoints.md, docs/schema.sql, docs/proofs/vectors.json, client/types.ts, a table in docs/security.md). The tests fail when they are stale. */
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 

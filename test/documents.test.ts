@@ -6,6 +6,7 @@ import { expect, inject, test } from 'vitest'
 import { modules } from '../src/app/modules.ts'
 import { projectRoot } from './support/database.ts'
 import { endpointsDocument } from './support/endpoints-document.ts'
+import { proofVectorsDocument } from './support/proof-vectors.ts'
 import { dumpSchema } from './support/schema-dump.ts'
 
 function expectCurrent(file: string, wanted: string): void {
@@ -19,6 +20,10 @@ test('docs/endpoints.md lists every declared route', () => {
   const document = endpointsDocument(projectRoot, modules)
   expect(document.split('\n').filter((line) => line.startsWith('| `')).length).toBeGreaterThan(30)
   expectCurrent('docs/endpoints.md', document)
+})
+
+test('docs/proofs/vectors.json are the proofs the code makes', () => {
+  expectCurrent('docs/proofs/vectors.json', proofVectorsDocument())
 })
 
 test('docs/schema.sql is the schema of a migrated database', async () => {

@@ -82,12 +82,12 @@ interface Sheet {
 }
 const guarded: Guard = (cell) => (typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
 
-/** An empty cell is read back as no member, so where that matters one that is null or an empty text goes with the rest. */
+/** A blank cell is read back as no member, so where that matters one that is null or a blank text goes with the rest. */
 function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
   const rest: Record<string, unknown> = { ...entry }
   const cells = columns.map(({ name, kind }): XlsxCell => {
     const value = Object.hasOwn(entry, name) ? entry[name] : undefined
-    const isEmpty = value === undefined || value === null || value === ''
+    const isEmpty = value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
     if (!(isEmpty && exact)) delete rest[name]
     if (isEmpty) return null
     return guard(kind === 'json' ? JSON.stringify(value) : (value as XlsxCell))

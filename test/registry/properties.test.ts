@@ -54,15 +54,14 @@ const word = fc.string({
   minLength: 1,
   maxLength: 8,
 })
-const trimmed = word.map((text) => text.trim()).filter((text) => text !== '')
 const partyOf = (code: string): fc.Arbitrary<Party> =>
   fc.record(
     {
       code: fc.constant(code),
-      name: trimmed,
+      name: word,
       score: fc.integer({ min: -1000, max: 1000 }),
-      tags: fc.array(trimmed, { minLength: 1, maxLength: 4 }),
-      at: fc.dictionary(fc.constantFrom('street', 'a/b', 'c~d', 'city'), trimmed, { minKeys: 1, maxKeys: 3 }),
+      tags: fc.array(word, { minLength: 1, maxLength: 4 }),
+      at: fc.dictionary(fc.constantFrom('street', 'a/b', 'c~d', 'city'), word, { minKeys: 1, maxKeys: 3 }),
     },
     { requiredKeys: ['code', 'name'] },
   )

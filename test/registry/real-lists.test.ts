@@ -19,8 +19,8 @@ const CHOSEN = [
 const ODD: readonly [adapter: string, file: string, code: string, line: number | undefined][] = [
   ['ofac-sdn-csv', 'sanctions/ofac-relational/invalid-2019/sdn.csv', 'archive_members', undefined],
   ['ofac-consolidated-xml', 'sanctions/ofac-sdn-xml-sample/sdn.xml', 'layout_unknown', undefined],
-  ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-01-13_MALFORMED.xml', 'not_well_formed', 3],
-  ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', undefined],
+  ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-01-13_MALFORMED.xml', 'not_well_formed', 1],
+  ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', 3],
 ]
 
 const folder = sharedFolder('', CHOSEN.length + ODD.length + 1) as string

@@ -34,6 +34,7 @@ export const ratingType = {
     additionalProperties: false,
   },
   key_pointers: ['/country'],
+  trim: true as const,
   fields: {
     '/rating': { title: 'Rating', order: ['low', 'medium', 'high'] },
     '/score': { title: 'Score', order: 'higher_is_stricter' as const },

@@ -1,6 +1,7 @@
 /** Where a list is easily misread: keys in another form, stale answers, repeated requests, odd files, and what is really in force. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
+import { hasPython, verifyInPython } from '../../../test/support/python-verifier.ts'
 import { type Rating, SharedList } from '../../../test/support/shared-list.ts'
 import { type World, world } from '../../../test/support/world.ts'
 import { openArchive } from '../../registry/formats/archive.ts'
@@ -72,6 +73,23 @@ describe('a key', () => {
       ])
     }
   })
+})
+
+const python = hasPython()
+if (!python) console.log('python3 is not here: 1 test of the verifier in docs/proofs is skipped')
+
+test.runIf(python)('a proof is accepted by the verifier of docs/proofs, one that was changed is not', async () => {
+  const names = Array.from({ length: 300 }, (_, at) => ({ name: `Name ${at} – é` }))
+  const list_key = await newList([names])
+  const at = `GET /reference-data/datasets/${list_key}/versions/1`
+  const held = (await t.make(at)).content_hash
+  const prove = (key: string) => t.make(`${at}/proof?key=${encodeURIComponent(key)}`)
+  const [present, absent] = [await prove('Name 7 – é'), await prove('Nobody')]
+  expect([present.present, absent.present]).toEqual([true, false])
+  const { proof } = present
+  const cases = [present, absent, { ...present, entry: { name: 'Other' } }, { ...absent, proof }]
+  expect(verifyInPython(cases.map((answer) => ({ answer, held })))).toEqual([true, true, false, false])
+  expect(verifyInPython([{ answer: present, held: proof.key_hash }])).toEqual([false])
 })
 
 describe('an ETag', () => {

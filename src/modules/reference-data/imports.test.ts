@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ExampleTenant } from '../../../test/support/example-tenant.ts'
 import { type World, world } from '../../../test/support/world.ts'
+import { insertType } from './types/queries.ts'
 
 let w: World
 let t: ExampleTenant
@@ -260,6 +261,67 @@ describe('a preview', () => {
       entries: [{ entry: { code: 'A1', name: 'Ada' } }],
     })
     expect(shown.rejects[0]).toMatchObject({ pointer: '/code', at: { line: 3 } })
+  })
+
+  test('names keys that repeat and invisible characters in them', async () => {
+    const shown = await t.make('POST /reference-data/adapters/csv/preview', {
+      body: { type_key: await newList(), text: 'code,name\nA1,Ada\nB2,Bob\nA\u200b1,Ann\n' },
+    })
+    expect(shown).toMatchObject({
+      rows: 3,
+      accepted: 2,
+      rejected: 1,
+      rejects: [{ code: 'duplicate_key', at: { row: 3, line: 4 } }],
+      reject_totals: [{ code: 'duplicate_key', count: 1 }],
+      warnings: [{ code: 'key_invisible_removed', at: { line: 4 } }],
+    })
+  })
+
+  test('without a type shows what the adapter reads', async () => {
+    const shown = await t.make('POST /reference-data/adapters/csv/preview', { body: { text: 'a\n x \n x \n' } })
+    expect(shown).toMatchObject({ accepted: 2, rejected: 0, entries: [{ entry: { a: ' x ' } }, {}] })
+  })
+
+  test('of an HTML page says what it is', async () => {
+    const body = { text: '<!DOCTYPE html>\n<html><body>Sign in</body></html>', type_key: await newList() }
+    const reply = await w.call('POST /reference-data/adapters/csv/preview', { token: await t.token(), body })
+    expect(reply.json).toMatchObject({ code: 'source_invalid', source_fault: { code: 'another_format' } })
+    expect(reply.json.detail).toContain('looks like an HTML page')
+  })
+})
+
+describe('white space around texts', () => {
+  const imported = async (list_key: string): Promise<unknown> => {
+    await importInto(list_key, 'csv', 'code,name\n A1 , Ada \n')
+    return (await t.make(`GET /reference-data/datasets/${list_key}/versions/1`)).data
+  }
+
+  test('is kept unless the type says that it goes', async () => {
+    expect(await imported(await newList())).toEqual([{ code: 'A1', name: ' Ada ' }])
+    const body = { type_key: 'trimmed-names', ...type, trim: ['/name'] }
+    expect(await t.make('POST /reference-data/types', { body })).toMatchObject({ trim: ['/name'] })
+    await t.make('POST /reference-data/datasets', {
+      body: { list_key: 'trimmed-names', type_key: 'trimmed-names', title: 'Names' },
+    })
+    expect(await imported('trimmed-names')).toEqual([{ code: 'A1', name: 'Ada' }])
+  })
+
+  test('goes where the type is older than that could be said', async () => {
+    const type_key = 'from-before'
+    const { title, description, schema, key_pointers, fields, examples } = type
+    const definition = { title, description, schema, key_pointers, list_rules: {}, fields, examples }
+    await t.write((tx) =>
+      insertType(tx, {
+        type_key,
+        type_version: 1,
+        definition: definition as never,
+        definition_hash: '0'.repeat(64),
+        compatibility: 'backward',
+      }),
+    )
+    expect(await t.make(`GET /reference-data/types/${type_key}`)).toMatchObject({ trim: true })
+    await t.make('POST /reference-data/datasets', { body: { list_key: type_key, type_key, title: 'Before' } })
+    expect(await imported(type_key)).toEqual([{ code: 'A1', name: 'Ada' }])
   })
 })
 

@@ -72,7 +72,6 @@ export { changesLimits, etagOfView, type Origin, originOf } from './datasets/rul
 export { countAll } from './differences/actions.ts'
 export {
   countsOf,
-  definitionOf,
   importRows,
   misfitOf,
   optionsFor,
@@ -115,6 +114,7 @@ export {
 } from './seeds/actions.ts'
 export { insertOperatorEvent } from './seeds/queries.ts'
 export { buildTree, createProver } from './trees/actions.ts'
+export { definitionOf } from './types/actions.ts'
 export { findSharedType, findType, findTypeVersion, listTypes, type TypeRow } from './types/queries.ts'
 export {
   differencePage,

@@ -75,7 +75,7 @@ function otherDelimiter(header: readonly string[]): string {
 
 export const csv: Adapter = {
   key: 'csv',
-  version: 1,
+  version: 2,
   title: 'CSV',
   description: 'Comma-separated text, or any other delimiter, with a mapping from columns to members of an entry.',
   publisher: null,

@@ -4,7 +4,7 @@ import type { TypeDefinition } from '../types/definition.ts'
 
 export type EntryType = TypeDefinition
 
-type Written = Omit<EntryType, 'type_version' | 'list_rules' | 'fields' | 'schema'> & {
+type Written = Omit<EntryType, 'type_version' | 'trim' | 'list_rules' | 'fields' | 'schema'> & {
   readonly schema: object
   /** What people call the members, by pointer. */
   readonly titles: Readonly<Record<string, string>>
@@ -19,6 +19,7 @@ export function entryType({ titles, sets = [], collapsed = [], schema, ...rest }
     ...rest,
     type_version: 1,
     schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema },
+    trim: true,
     list_rules: {},
     fields: Object.fromEntries(
       Object.entries(titles).map(([pointer, title]) => [

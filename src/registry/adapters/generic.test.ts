@@ -13,7 +13,7 @@ describe('csv', () => {
   test('without a mapping every column is text; what is empty is left out', async () => {
     const { read: entries } = await read('csv', ' code ,name,note\nNA, Namibia ,\n"0742","a\nb",x\n')
     expect(entries).toEqual([
-      { entry: { code: 'NA', name: 'Namibia' }, at: { row: 1, line: 2 } },
+      { entry: { code: 'NA', name: ' Namibia ' }, at: { row: 1, line: 2 } },
       { entry: { code: '0742', name: 'a\nb', note: 'x' }, at: { row: 2, line: 3 } },
     ])
   })
@@ -107,12 +107,15 @@ describe('csv', () => {
     await expect(read('csv', text, options)).rejects.toMatchObject({ code })
   })
 
-  test('white space is kept when asked', async () => {
-    expect((await read('csv', 'a\n x \n', { trim: false })).entries).toEqual([{ a: ' x ' }])
+  test('white space around a text is the type’s, unless it is to be dropped', async () => {
+    expect((await read('csv', 'a\n x \n')).entries).toEqual([{ a: ' x ' }])
+    expect((await read('csv', 'a\n x \n', { trim: true })).entries).toEqual([{ a: 'x' }])
+    const columns = [{ column: 'a', pointer: '/a', kind: 'integer', null_values: ['-'] }]
+    expect((await read('csv', 'a\n 5 \n - \n', { columns })).entries).toEqual([{ a: 5 }, {}])
   })
 
   test('tsv differs in its delimiter', async () => {
-    expect((await read('tsv', '"a"\tb\n" 1"\t2,3\n')).entries).toEqual([{ a: '1', b: '2,3' }])
+    expect((await read('tsv', '"a"\tb\n" 1"\t2,3\n')).entries).toEqual([{ a: ' 1', b: '2,3' }])
   })
 })
 

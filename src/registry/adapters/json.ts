@@ -104,7 +104,7 @@ async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch
 
 export const json: Adapter = {
   key: 'json',
-  version: 1,
+  version: 2,
   title: 'JSON',
   description: 'A JSON document with an array of records, anywhere in it. Read as a stream, however large.',
   publisher: null,
@@ -118,7 +118,7 @@ export const json: Adapter = {
 
 export const ndjson: Adapter = {
   key: 'ndjson',
-  version: 1,
+  version: 2,
   title: 'NDJSON',
   description: 'One JSON object on each line.',
   publisher: null,

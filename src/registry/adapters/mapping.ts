@@ -54,7 +54,12 @@ export type MemberMapping = Static<typeof MemberMapping>
 /** Options every mapped source shares. */
 export const mappingOptions = {
   null_values: Type.Optional(words('What stands for no value. Default: only the empty text. NA is Namibia, not null.')),
-  trim: Type.Optional(Type.Boolean({ default: true, description: 'Drop white space around values.' })),
+  trim: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Drop white space around texts, whatever the type says. By default the type decides.',
+    }),
+  ),
 }
 
 export interface MappingRules {
@@ -79,7 +84,8 @@ type Convert = (text: string) => unknown
 
 /** Gives the value, undefined for none, or an Unreadable. */
 function converter(rules: ValueRules, shared: MappingRules): Convert {
-  const trim = shared.trim ?? true
+  // Only a text can mean the white space around it.
+  const trim = (shared.trim ?? false) || (rules.kind ?? 'text') !== 'text'
   const nulls = new Set(rules.null_values ?? shared.null_values ?? [''])
   nulls.add('')
   const read = readers[rules.kind ?? 'text'](rules)
@@ -87,7 +93,7 @@ function converter(rules: ValueRules, shared: MappingRules): Convert {
     const trimmed = given.trim()
     const value = trim ? trimmed : given
     // A blank cell holds no value even where white space is kept: it would be an empty text, which no table can mean.
-    return trimmed === '' || nulls.has(value) ? undefined : read(value)
+    return trimmed === '' || nulls.has(trimmed) || nulls.has(value) ? undefined : read(value)
   }
 }
 

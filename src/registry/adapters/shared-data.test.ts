@@ -6,11 +6,14 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import yazl from 'yazl'
+import { randomFrom } from '../../../test/support/random.ts'
 import type { Entry } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { readText } from '../formats/decode.ts'
+import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
 import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
 import { readXml, type XmlElement } from '../formats/xml.ts'
+import { NameLanguage } from '../import/name-language.ts'
 import { compileType } from '../types/compile.ts'
 import { entryTypes } from './index.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
@@ -118,8 +121,8 @@ describe.skipIf(!there)('every file', () => {
     ['ofac-sdn-csv', 'sanctions/ofac-relational/2019-01/sdn.csv', 'truncated', 7379],
     ['ofac-sdn-csv', 'sanctions/ofac-consolidated/2018-04-06/cons_prim.csv', 'layout_unknown', undefined],
     ['ofac-sdn-xml', 'sanctions/ofac-consolidated/2018-04-06/consolidated.xml', 'layout_unknown', undefined],
-    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-01-13_MALFORMED.xml', 'not_well_formed', 3],
-    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', undefined],
+    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-01-13_MALFORMED.xml', 'not_well_formed', 1],
+    ['un-consolidated-xml', 'sanctions/my-moha/moha_2025-11-27.xml', 'layout_unknown', 3],
     ['xlsx', 'reference/naics/naics_2012_codes.xls', 'layout_unknown', undefined],
     ['json', 'conformance/JSONTestSuite/n_structure_no_data.json', 'empty_source', undefined],
     ['json', 'reference/naics/naics_2017.json.gz', 'not_well_formed', 1],
@@ -128,6 +131,34 @@ describe.skipIf(!there)('every file', () => {
     const refused = await readAll(key, open(name), options).catch((error: unknown) => error)
     expect(refused).toMatchObject({ name: 'SourceFault', code })
     expect((refused as { at?: { line?: number } }).at?.line).toBe(line)
+  })
+
+  test('none looks like a file of another kind, but for those that are', () => {
+    const lookAt = (key: string, name: string) =>
+      misfitOf(readFileSync(file(name)).subarray(0, LOOKED_AT_BYTES), adapterOf(key).media_types)?.sentence ?? null
+    expect(files.map(([key, name]) => lookAt(key, name)).filter((misfit) => misfit !== null)).toEqual([])
+    expect(lookAt('json', 'sanctions/merged-deriv/sanctions_2020-05-18.yml')).toContain('looks like YAML')
+    expect(lookAt('xlsx', 'reference/naics/naics_2012_codes.xls')).toContain('looks like an old Office document')
+  })
+
+  test('names of the real country codes are taken for English', async () => {
+    const language = new NameLanguage({ type_key: 'country', key_pointers: ['/alpha_2'] })
+    const { entries } = await read('iso-3166', 'reference/iso3166/country-codes_2020-10-12_060e8c0.csv')
+    for (const entry of entries) language.add(entry)
+    expect(language.warnings()).toEqual([])
+  })
+
+  test('the line of a fault in a real file is exact', async () => {
+    const text = readFileSync(file('sanctions/un-consolidated/un_2018-08-24.xml'), 'utf8')
+    const random = randomFrom(15)
+    for (let each = 0; each < 3; each++) {
+      const at = text.indexOf('</', random(text.length))
+      const broken = `${text.slice(0, at)} A & B${text.slice(at)}`
+      const fault = await readAll('un-consolidated-xml', sourceOf(broken, 1000 + random(50_000))).catch(
+        (error) => error,
+      )
+      expect(fault.at).toEqual({ row: 0, line: text.slice(0, at).split('\n').length })
+    }
   })
 
   test('the invalid CSL file is rejected line by line', async () => {
@@ -273,7 +304,7 @@ async function keyed(adapter: string, name: string, options: object, key: readon
 const byColumns =
   (adapter: string, options: object, ...key: string[]) =>
   (name: string) =>
-    keyed(adapter, name, options, key)
+    keyed(adapter, name, { trim: true, ...options }, key)
 
 const trimmed = ({ name, text, children }: XmlElement): unknown => [name, text, children.map(trimmed)]
 

@@ -98,7 +98,9 @@ export async function* readTable(
       const fit = table.fit(fields, at)
       if (!('code' in fit)) rows.push({ fields: fit, at })
       else if (last && fit.code === 'column_lacking') {
-        throw new SourceFault('truncated', `The file ends in the middle of line ${line}: it was cut off.`, at)
+        const end = line + fields.join('').split('\n').length - 1
+        const message = `The file ends in the middle of line ${end}: it was cut off.`
+        throw new SourceFault('truncated', message, { ...at, line: end })
       } else out.reject(fit)
     }
     yield rows

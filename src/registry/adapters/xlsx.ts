@@ -99,7 +99,7 @@ const sample = [
 
 export const xlsx: Adapter = {
   key: 'xlsx',
-  version: 1,
+  version: 2,
   title: 'Excel workbook',
   description: 'One sheet of an .xlsx workbook, with a mapping from columns to members of an entry.',
   publisher: null,

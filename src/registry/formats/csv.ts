@@ -141,7 +141,7 @@ class CsvScan {
       let value = ''
       const isQuoted = text.charCodeAt(at) === quoteCode
       if (isQuoted) {
-        const field = this.quotedField(text, at)
+        const field = this.quotedField(text, at, start)
         if (field === undefined) return -1
         value = field.value
         at = field.end
@@ -162,8 +162,8 @@ class CsvScan {
     }
   }
 
-  /** undefined when the closing quote is not there yet. */
-  private quotedField(text: string, start: number): { value: string; end: number } | undefined {
+  /** undefined when the closing quote is not there yet. `record` is where the record begins, at the present line. */
+  private quotedField(text: string, start: number, record: number): { value: string; end: number } | undefined {
     const quote = this.quote as string
     let value = ''
     let from = start + 1
@@ -171,7 +171,7 @@ class CsvScan {
       const close = text.indexOf(quote, from)
       if (close < 0) {
         if (!this.ended) return undefined
-        const line = this.line + countNewlines(text, 0, start)
+        const line = this.line + countNewlines(text, record, start)
         refuseSource(
           'truncated',
           `The quote opened at line ${line} is never closed: the file was cut off.`,

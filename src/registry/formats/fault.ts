@@ -6,6 +6,7 @@ import { type Reject, SourceFault, type SourceLocation } from '../adapter.ts'
 
 /** Why nothing of a source can be used. */
 export const faultCodes = [
+  'another_format',
   'archive_damaged',
   'archive_members',
   'column_duplicate',

@@ -13,10 +13,35 @@ export class RecordFault extends Error {
     this.code = code
   }
 
+  /** The line of the fault in a source in which the record begins at `line`. */
+  lineIn(line: number): number {
+    return line + Number(PLACE.exec(this.message)?.[1] ?? 1) - 1
+  }
+
   /** The message with its place in the source: a record knows only its own lines. */
   placedAt(line: number): string {
-    return this.message.replace(/ at line (\d+), column \d+/, (_, own) => ` at line ${line + Number(own) - 1}`)
+    return this.message.replace(PLACE, ` at line ${this.lineIn(line)}`)
   }
+}
+
+const PLACE = / at line (\d+), column (\d+)/
+
+/** A word or an escape that more text could complete. */
+const UNFINISHED = /^(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|\\(?:u[\dA-Fa-f]{0,3})?)$/
+
+/**
+ * What is wrong with a text that does not read as one JSON value. `cut`: nothing but that it ends too early. undefined: nothing is
+ * wrong with it, or it is more than can be looked through.
+ */
+export function findJsonFault(text: string): { readonly fault: RecordFault; readonly cut: boolean } | undefined {
+  const message = explain(text)
+  const place = message === undefined ? null : PLACE.exec(message)
+  if (message === undefined || !place) return undefined
+  const fault = new RecordFault('not_well_formed', message)
+  if (message.startsWith('The JSON ends too early')) return { fault, cut: true }
+  let line_start = 0
+  for (let line = 1; line < Number(place[1]); line++) line_start = text.indexOf('\n', line_start) + 1
+  return { fault, cut: UNFINISHED.test(text.slice(line_start + Number(place[2]) - 1)) }
 }
 
 export function parseRecord(text: string): unknown {

@@ -95,7 +95,7 @@ describe('a document', () => {
   test('the line of a fault is counted in the document', async () => {
     await expect(read('[\n{"a":1},\n{\n"a":NaN}]')).rejects.toMatchObject({
       message: expect.stringContaining('at line 4'),
-      at: { line: 3 },
+      at: { line: 4 },
     })
   })
 })

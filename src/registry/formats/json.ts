@@ -4,7 +4,7 @@
  */
 import { MAX_JSON_DEPTH } from '../../kernel/json-text.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
-import { parseRecord, RecordFault } from './json-record.ts'
+import { findJsonFault, parseRecord, RecordFault } from './json-record.ts'
 
 export interface JsonItem {
   /** Index in the array, or the name of the member. */
@@ -122,9 +122,15 @@ class JsonReader {
     for (;;) {
       const ready = this.readyRecord(name)
       if (ready) return ready
-      if (this.text.length - this.at > MAX_RECORD_CHARS) recordTooLong(this.here())
+      if (this.text.length - this.at > MAX_RECORD_CHARS) {
+        this.refuseFault()
+        recordTooLong(this.here())
+      }
       await this.fill()
-      if (this.ended && this.valueEnd() < 0) this.cut()
+      if (this.ended && this.valueEnd() < 0) {
+        this.refuseFault()
+        this.cut()
+      }
     }
   }
 
@@ -140,9 +146,20 @@ class JsonReader {
     } catch (fault) {
       if (!(fault instanceof RecordFault)) throw fault
       // Where brackets do not fit, the reader no longer knows where records begin.
-      if (fault.code === 'not_well_formed') refuseSource('not_well_formed', fault.placedAt(line), onLine(line))
+      if (fault.code === 'not_well_formed') {
+        if (this.ended && end === this.text.length && findJsonFault(text)?.cut) this.cut()
+        refuseSource('not_well_formed', fault.placedAt(line), onLine(fault.lineIn(line)))
+      }
       return { name, line, text, value: fault }
     }
+  }
+
+  /** A value without an end may have a fault long before: a bracket or a quote that does not fit. */
+  private refuseFault(): void {
+    const found = findJsonFault(this.text.slice(this.at))
+    if (!found || found.cut) return
+    const line = this.lineHere()
+    refuseSource('not_well_formed', found.fault.placedAt(line), onLine(found.fault.lineIn(line)))
   }
 
   /** Where the value that begins here ends, found by its brackets and quotes alone; -1 when that is not there yet. */
@@ -187,6 +204,7 @@ class JsonReader {
         return at
       }
     }
+    if (this.ended && start >= this.text.length) this.cut()
     return this.ended ? this.text.length : -1
   }
 
@@ -292,7 +310,9 @@ class JsonReader {
     refuseSource('not_well_formed', `The JSON is not well-formed at line ${this.lineHere()}: ${what}.`, this.here())
   }
 
+  /** Only at the end of the source. */
   private cut(): never {
+    this.at = this.text.length
     refuseSource('truncated', `The JSON ends too early, at line ${this.lineHere()}: the file was cut off.`, this.here())
   }
 }

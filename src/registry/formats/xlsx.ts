@@ -2,11 +2,11 @@
  * Reads one sheet of an Office Open XML workbook row by row. Shared strings and styles are held (within a limit), rows are not.
  * Cells come as the text a person would type: numbers in full, dates in ISO form, booleans as true and false.
  */
-import { SaxesParser } from 'saxes'
 import type { Source } from '../adapter.ts'
 import { type Archive, type Member, openArchive } from './archive.ts'
 import { decode, isZip, MAX_EXPANDED_BYTES, peek } from './decode.ts'
 import { MAX_RECORD_CHARS, recordTooLong, refuseSource } from './fault.ts'
+import { type XmlFault, XmlParser } from './xml-parser.ts'
 
 export interface XlsxOptions {
   /** Name of the sheet; the first one when absent. */
@@ -75,20 +75,16 @@ async function* parsePart<T>(
   handlers: Handlers,
   after: (piece: string) => T[],
 ): AsyncGenerator<T[], void, undefined> {
-  const parser = new SaxesParser()
-  parser.on('error', (error) =>
-    refuseSource('archive_damaged', `"${part.name}" in the workbook is not well-formed: ${error.message}.`),
-  )
-  parser.on('doctype', () =>
-    refuseSource('doctype_refused', `"${part.name}" in the workbook declares a document type.`),
-  )
-  parser.on('opentag', ({ name, attributes }) => handlers.open?.(local(name), attributes as Attributes))
   // The parser holds on to text that is not complete; a file without any tag must not fill the memory.
   let quiet_chars = 0
-  parser.on('text', (text) => handlers.text?.(text))
-  parser.on('closetag', ({ name }) => {
-    quiet_chars = 0
-    handlers.close?.(local(name))
+  const parser = new XmlParser({
+    open: ({ name, attributes }) => handlers.open?.(local(name), attributes as Attributes),
+    text: (text) => handlers.text?.(text),
+    close(name) {
+      quiet_chars = 0
+      handlers.close?.(local(name))
+    },
+    fault: (fault) => refusePart(part.name, fault),
   })
   for await (const piece of decode(part.read(), 'xml')) {
     quiet_chars += piece.length
@@ -98,6 +94,14 @@ async function* parsePart<T>(
     if (done.length > 0) yield done
   }
   parser.close()
+}
+
+function refusePart(name: string, { kind, line, column, what }: XmlFault): never {
+  const part = `"${name}" in the workbook`
+  if (kind === 'doctype') refuseSource('doctype_refused', `${part} declares a document type.`)
+  const place = `line ${line}, column ${column}`
+  const fault = kind === 'truncated' ? `ends too early, at ${place}` : `is not well-formed at ${place}: ${what}`
+  refuseSource('archive_damaged', `${part} ${fault}.`)
 }
 
 const local = (name: string): string => name.slice(name.indexOf(':') + 1)

@@ -2,10 +2,12 @@
  * XML as a sequence of records: every element at one of the named paths becomes a plain tree of its own, and nothing else is
  * kept. Document types and entity declarations are refused; they have no place in data and are how XML parsers are attacked.
  */
-import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import type { SaxesTagPlain } from 'saxes'
 import type { Source } from '../adapter.ts'
 import { readText, type TextOptions } from './decode.ts'
 import { MAX_RECORD_CHARS, onLine, recordTooLong, refuseSource } from './fault.ts'
+import type { TextPlace } from './text-window.ts'
+import { type XmlFault, XmlParser } from './xml-parser.ts'
 
 export interface XmlElement {
   /** Without a namespace prefix. */
@@ -50,7 +52,7 @@ export async function* readXml(
 }
 
 class XmlScan {
-  private readonly parser = new SaxesParser()
+  private readonly parser: XmlParser
   private readonly paths: ReadonlySet<string>
   private readonly roots: ReadonlySet<string>
   private readonly trail: string[] = []
@@ -59,59 +61,39 @@ class XmlScan {
   private records: XmlRecord[] = []
   private record_line = 0
   private record_chars = 0
-  private ending = false
-  /** Text since the piece in which the parser last reported anything: it holds on to what is not complete. */
-  private recent = ''
-  private recent_start = 0
-  private reported = { position: 0, line: 1 }
 
   constructor(paths: ReadonlySet<string>) {
     this.paths = paths
     this.roots = new Set([...paths].map((path) => path.split('/')[0] as string))
-    this.parser.on('error', (error) => this.malformed(error))
-    this.parser.on('doctype', () => {
-      const line = this.parser.line
-      refuseSource('doctype_refused', `The XML declares a document type at line ${line}. Remove it.`, onLine(line))
+    this.parser = new XmlParser({
+      open: (tag, place) => this.opened(tag, place),
+      close: () => this.closed(),
+      text: (text) => this.wrote(text),
+      fault: refuseXml,
     })
-    this.parser.on('opentag', (tag) => this.opened(tag))
-    this.parser.on('closetag', () => this.closed())
-    this.parser.on('text', (text) => this.wrote(text))
-    this.parser.on('cdata', (text) => this.wrote(text))
-    this.parser.on('comment', () => this.report())
-    this.parser.on('processinginstruction', () => this.report())
   }
 
   push(piece: string): XmlRecord[] {
     this.records = []
-    if (this.reported.position > this.recent_start) {
-      this.recent = ''
-      this.recent_start = this.parser.position
-    }
-    this.recent += piece
-    if (this.recent.length > MAX_RECORD_CHARS) recordTooLong(onLine(this.reported.line))
+    if (this.parser.held_chars + piece.length > MAX_RECORD_CHARS) recordTooLong(onLine(this.parser.place.line))
     this.parser.write(piece)
     return this.records
   }
 
-  private report(): void {
-    this.reported = { position: this.parser.position, line: this.parser.line }
-  }
-
   end(): void {
-    this.ending = true
     this.parser.close()
   }
 
-  private opened(tag: SaxesTagPlain): void {
-    this.report()
+  private opened(tag: SaxesTagPlain, place: () => TextPlace): void {
     const name = localName(tag.name)
     if (this.trail.length === 0 && !this.roots.has(name)) {
       const wanted = [...this.roots].join(' or ')
-      refuseSource('layout_unknown', `The document element is <${name}>, not <${wanted}>: this is another file.`)
+      const message = `The document element is <${name}>, not <${wanted}>: this is another file.`
+      refuseSource('layout_unknown', message, onLine(place().line))
     }
     this.trail.push(name)
     if (this.trail.length > MAX_DEPTH) {
-      const line = this.parser.line
+      const { line } = place()
       refuseSource(
         'not_well_formed',
         `The XML is nested deeper than ${MAX_DEPTH} levels at line ${line}.`,
@@ -123,7 +105,7 @@ class XmlScan {
     const element: Growing = { name, attributes: attributesOf(tag), children: [], text: '' }
     if (inside) inside.children.push(element)
     else {
-      this.record_line = this.parser.line
+      this.record_line = place().line
       this.record_chars = 0
     }
     this.open.push(element)
@@ -132,7 +114,6 @@ class XmlScan {
   }
 
   private wrote(text: string): void {
-    this.report()
     const inside = this.open.at(-1)
     if (inside === undefined) return
     inside.text += text
@@ -145,7 +126,6 @@ class XmlScan {
   }
 
   private closed(): void {
-    this.report()
     const element = this.open.pop()
     if (element) element.text = element.text.trim()
     if (element && this.open.length === 0) {
@@ -153,30 +133,21 @@ class XmlScan {
     }
     this.trail.pop()
   }
-
-  private malformed(error: Error): never {
-    this.refuseBareAmpersand()
-    const { line, columnIndex } = this.parser
-    const what = error.message.replace(/^[^a-z]*\d+:\d+: /, '').replace(/\.$/, '')
-    if (this.ending) {
-      const advice = 'the file was cut off'
-      refuseSource('truncated', `The XML ends too early, at line ${line}: ${advice}.`, onLine(line))
-    }
-    const place = `line ${line}, column ${columnIndex + 1}`
-    refuseSource('not_well_formed', `The XML is not well-formed at ${place}: ${what}.`, onLine(line))
-  }
-
-  private refuseBareAmpersand(): void {
-    const unread = this.recent.slice(Math.max(0, this.reported.position - this.recent_start))
-    const [before, ...after] = unread.split(BARE_AMPERSAND)
-    if (after.length === 0 || /<!\[CDATA\[|<!--/.test(before as string)) return
-    const line = this.reported.line + (before as string).split('\n').length - 1
-    refuseSource('not_well_formed', `There is a bare "&" at line ${line}; XML writes it &amp;.`, onLine(line))
-  }
 }
 
-/** An ampersand that does not begin a reference. The parser looks for its semicolon to the end of the file. */
-const BARE_AMPERSAND = /&(?!(?:#\d+|#x[\dA-Fa-f]+|[A-Za-z_:][\w.:-]*);)/
+function refuseXml({ kind, line, column, what }: XmlFault): never {
+  const place = `line ${line}, column ${column}`
+  if (kind === 'doctype') {
+    refuseSource('doctype_refused', `The XML declares a document type at line ${line}. Remove it.`, onLine(line))
+  }
+  if (kind === 'ampersand') {
+    refuseSource('not_well_formed', `There is a bare "&" at ${place}; XML writes it &amp;.`, onLine(line))
+  }
+  if (kind === 'truncated') {
+    refuseSource('truncated', `The XML ends too early, at line ${line}: the file was cut off.`, onLine(line))
+  }
+  refuseSource('not_well_formed', `The XML is not well-formed at ${place}: ${what}.`, onLine(line))
+}
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 

@@ -1,12 +1,14 @@
 /** A row without all of its key is rejected at its place, whatever it was read from: it never becomes an entry with an empty key. */
 import { describe, expect, test } from 'vitest'
 import type { Reject } from '../adapter.ts'
+import { entryTypes } from '../adapters/index.ts'
 import { adapterOf } from '../adapters/test-reading.ts'
 import { mappingOf } from '../export.ts'
 import { bytesOfAll, sourceOf } from '../formats/test-sources.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import type { TypeDefinition } from '../types/definition.ts'
-import type { ImportTotals } from './order.ts'
+import { MAX_COMPARED_KEYS, SeenKeys } from './key-report.ts'
+import type { ImportOrder, ImportTotals } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 const text = { type: 'string', maxLength: 20 }
@@ -28,17 +30,24 @@ const rate: TypeDefinition = {
 }
 const single: TypeDefinition = { ...rate, key_pointers: ['/region'] }
 
-async function importing(adapter_key: string, content: string | Uint8Array, type = rate, options = {}) {
+async function importing(
+  adapter_key: string,
+  content: string | Uint8Array,
+  type = rate,
+  options = {},
+  more: Partial<ImportOrder> = {},
+) {
   const rejects: Reject[] = []
   let totals: ImportTotals | undefined
-  const order = { adapter_key, options, type, strict: true, drop: [], hash: [], hash_key: null, filled: [] }
+  const order = { adapter_key, options, type, strict: true, drop: [], hash: [], hash_key: null, filled: [], ...more }
   for await (const output of runImport(adapterOf(adapter_key), sourceOf(content), order)) {
     if (output.kind === 'rejects') rejects.push(...output.items)
     if (output.kind === 'end') totals = output.totals
   }
   const places = rejects.map(({ code, pointer, at }) => `row ${at.row} ${pointer} ${code}`)
   const columns = rejects.map(({ at }) => at.column)
-  return { places, columns, messages: rejects.map(({ message }) => message), root: totals?.root ?? null }
+  const messages = rejects.map(({ message }) => message)
+  return { places, columns, messages, root: totals?.root ?? null, totals: totals as ImportTotals }
 }
 
 const rows = [
@@ -87,4 +96,132 @@ test.each([
   const { places, messages, root } = await importing('json', JSON.stringify(entries), type)
   expect(places).toEqual([`row 2 ${pointer} key_empty`])
   expect([messages, root]).toEqual([[message], null])
+})
+
+describe('a preview', () => {
+  const lines = (regions: readonly string[]) =>
+    regions.map((region) => JSON.stringify({ product: 'loan', region })).join('\n')
+
+  test('names every key that repeats, with the row that had it first', async () => {
+    const content = lines(['EU', 'US', 'EU', ' US\u200b', 'EU', 'UK'])
+    const { places, messages, totals } = await importing('ndjson', content, rate, {}, { preview: 2, strict: false })
+    expect(places).toEqual(['row 3  duplicate_key', 'row 4  duplicate_key', 'row 5  duplicate_key'])
+    expect(messages[1]).toBe('The key "loan|US" was used in row 2 already.')
+    expect(totals).toMatchObject({ rows: 6, accepted: 3, rejected: 3 })
+    expect(totals.reject_totals).toEqual([{ code: 'duplicate_key', pointer: '', count: 3 }])
+  })
+
+  test('of a source whose type is not known yet compares nothing', async () => {
+    const anything = { ...rate, schema: { type: 'object' }, key_pointers: [] }
+    const { totals } = await importing('ndjson', lines(['EU', 'EU']), anything, {}, { preview: 2, strict: false })
+    expect(totals).toMatchObject({ rows: 2, accepted: 2, rejected: 0 })
+  })
+
+  test('compares as many keys as it has room for, and says where it stopped', () => {
+    const seen = new SeenKeys(3000)
+    for (let row = 1; row <= 3000; row++) expect(seen.add(`key ${row}`, row)).toBeUndefined()
+    expect(seen.warnings()).toEqual([])
+    expect(seen.add('another', 3001)).toBeUndefined()
+    for (let row = 1; row <= 3000; row++) expect(seen.add(`key ${row}`, 9000 + row)).toBe(row)
+    expect(seen.warnings()).toMatchObject([{ code: 'keys_not_compared' }])
+    const far = new SeenKeys()
+    far.add('a', 2 ** 33 + 7)
+    expect([far.add('a', 1), MAX_COMPARED_KEYS]).toEqual([2 ** 33 + 7, 1_000_000])
+  })
+})
+
+test('invisible characters are removed from keys and reported with their first place', async () => {
+  const lines = (...regions: string[]) =>
+    regions.map((region) => JSON.stringify({ product: 'loan', region, rate: 'a\u200bb' })).join('\n')
+  const { places, root, totals } = await importing('ndjson', lines('EU', 'U\u200bS', 'UK\ufeff'))
+  expect([places, root]).toEqual([[], (await importing('ndjson', lines('EU', 'US', 'UK'))).root])
+  expect(totals.warnings).toEqual([
+    {
+      code: 'key_invisible_removed',
+      message: '2 keys hold invisible characters (U+200B, U+FEFF), which were removed. The first is "loan|US".',
+      at: { row: 2, line: 2 },
+    },
+  ])
+})
+
+test.each<[TypeDefinition['trim'], string]>([
+  [undefined, ' 1 '],
+  [['/rate'], '1'],
+  [true, '1'],
+])('a table keeps white space around texts unless the type says %j', async (trim, expected) => {
+  const content = 'product,region,rate\n loan ,EU, 1 \n'
+  const same = JSON.stringify([{ product: 'loan', region: 'EU', rate: expected }])
+  const type = { ...rate, ...(trim && { trim }) }
+  const { root } = await importing('csv', content, type, { columns: mappingOf(type) })
+  expect(root).toBe((await importing('json', same, type)).root)
+})
+
+describe('a source of another kind', () => {
+  test.each([
+    ['csv', '<!doctype html><html><body>Sign in</body></html>', 'an HTML page'],
+    ['json', '<!doctype html><html><body>Sign in</body></html>', 'an HTML page'],
+    ['un-consolidated-xml', '<html><body>Sign in</body></html>', 'an HTML page'],
+    ['ndjson', '- product: loan\n  region: EU\n', 'YAML'],
+    ['json', '- product: loan\n  region: EU\n', 'YAML'],
+    ['csv', '%PDF-1.4 …', 'a PDF document'],
+    ['csv', '[{"product": "loan"}]', 'JSON'],
+    ['xlsx', 'product,region\nloan,EU\n', 'a table with columns separated by commas'],
+  ])('for %s is refused as what it looks like: %s', async (adapter_key, content, name) => {
+    await expect(importing(adapter_key, content)).rejects.toMatchObject({
+      name: 'SourceFault',
+      code: 'another_format',
+      message: expect.stringContaining(`The file looks like ${name}; this adapter reads`),
+    })
+  })
+
+  test('a workbook for csv is refused as one', async () => {
+    await expect(importing('csv', await book())).rejects.toMatchObject({ message: expect.stringContaining('.xlsx') })
+  })
+
+  test('that can be read is said in a warning, and in the fault of one that cannot', async () => {
+    const yaml = 'product: loan\nregion: EU\n'
+    const anything = { ...rate, schema: { type: 'object' }, key_pointers: [] }
+    const { totals } = await importing('csv', yaml, anything)
+    expect(totals.warnings[0]).toMatchObject({ code: 'another_format' })
+    const columns = [{ column: 'region', pointer: '/region' }]
+    await expect(importing('csv', yaml, rate, { columns })).rejects.toMatchObject({
+      code: 'column_missing',
+      message: expect.stringMatching(/^The file looks like YAML;.* There is no column "region"/),
+    })
+  })
+})
+
+describe('names of countries', () => {
+  const country = entryTypes.get('country') as TypeDefinition
+  const english =
+    'DE Germany,FR France,ES Spain,JP Japan,EG Egypt,NL Netherlands,US United States,ZA South Africa,KR South Korea,IT Italy,TH Thailand,PT Portugal'
+  const malay =
+    'DE Jerman,FR Perancis,ES Sepanyol,JP Jepun,EG Mesir,NL Belanda,US Amerika Syarikat,ZA Afrika Selatan,KR Korea Selatan,IT Itali,TH Thailand,PT Portugal'
+  const states =
+    'AL Alabama,AR Arkansas,AZ Arizona,CA California,CO Colorado,DE Delaware,GA Georgia,ID Idaho,IL Illinois,IN Indiana,LA Louisiana,MA Massachusetts'
+  const csv = (names: string) =>
+    `Code,Name\n${names
+      .replaceAll(/([A-Z]{2}) /g, '$1|')
+      .replaceAll(',', '\n')
+      .replaceAll('|', ',')}\n`
+
+  test.each([
+    ['English', english, []],
+    ['Malay', malay, ['language_differs']],
+    ['another list', states, ['names_differ']],
+  ])('in %s', async (_, names, codes) => {
+    const { totals } = await importing('iso-3166', csv(names), country)
+    expect([totals.accepted, totals.warnings.map(({ code }) => code)]).toEqual([12, codes])
+  })
+
+  test('say which language they look like, also in a table with a mapping', async () => {
+    const columns = [
+      { column: 'Code', pointer: '/alpha_2' },
+      { column: 'Name', pointer: '/name' },
+    ]
+    const { totals } = await importing('csv', csv(malay), country, { columns })
+    expect(totals.warnings[0]?.message).toBe(
+      'The names look like Malay, not English: 12 of 12 are the Malay names of their codes, 2 the English ones.',
+    )
+  })
 })

@@ -17,10 +17,15 @@ import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
 import { MIN_TREE_ENTRIES } from '../content/stored-tree.ts'
+import { peek } from '../formats/decode.ts'
+import { refuseSource } from '../formats/fault.ts'
+import { LOOKED_AT_BYTES, misfitOf } from '../formats/looks-like.ts'
 import { arrayMembersOf, MemberTally } from '../types/array-members.ts'
 import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
 import { CopyRows, copyTreeRow } from './copy-rows.ts'
+import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
+import { NameLanguage } from './name-language.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
@@ -35,11 +40,19 @@ export async function* runImport(
   source: Source,
   order: ImportOrder,
 ): AsyncGenerator<ImportOutput, void, undefined> {
+  const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
+  const misfit = misfitOf(head.subarray(0, LOOKED_AT_BYTES), adapter.media_types)
   const content = new RootBuilder()
   try {
-    yield* readRows(adapter, source, order, content)
+    if (misfit?.certain) refuseSource('another_format', misfit.sentence)
+    const remarks = misfit ? [{ code: 'another_format', message: misfit.sentence }] : []
+    yield* readRows(adapter, bytes, order, content, remarks)
+  } catch (error) {
+    if (!misfit || misfit.certain || !(error instanceof SourceFault)) throw error
+    throw new SourceFault(error.code, `${misfit.sentence} ${error.message}`, error.at)
   } finally {
     content.close()
+    await close()
   }
 }
 
@@ -48,6 +61,7 @@ async function* readRows(
   source: Source,
   order: ImportOrder,
   content: RootBuilder,
+  remarks: readonly Warning[],
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
@@ -56,11 +70,15 @@ async function* readRows(
   const fill = new FillCount(order.filled)
   const excerpt = createExcerpts(order.type)
   const members = new MemberTally(arrayMembersOf(order.type))
-  const warnings: Warning[] = []
+  const warnings: Warning[] = [...remarks]
   const doubts: Warning[] = []
   const files: SourceFile[] = []
   const shown: ReadEntry[] = []
   const staged = new CopyRows(2 * ROWS_BYTES)
+  const removed = new RemovedCharacters()
+  const language = new NameLanguage(order.type)
+  // An import finds keys that repeat where its rows are staged; a preview stages none.
+  const seen = order.preview === undefined || order.type.key_pointers.length === 0 ? null : new SeenKeys()
   let rejects: Reject[] = []
   let accepted = 0
   let unstaged_bytes = 0
@@ -89,12 +107,19 @@ async function* readRows(
         continue
       }
       const stored = prepared as Exclude<typeof prepared, readonly EntryFault[]>
+      if (stored.removed) removed.add(stored.key, stored.removed, at)
+      const first_row = seen?.add(stored.key, at.row)
+      if (first_row !== undefined) {
+        refuse(duplicateKey(stored.key, first_row, at))
+        continue
+      }
       accepted++
       if (stored.key <= last_key) is_ordered = false
       last_key = stored.key
       rules.add(stored.key, entry)
       fill.feed(entry)
       members.feed(stored.entry)
+      language.add(entry)
       if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
       if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
       else unstaged_bytes += Buffer.byteLength(stored.text)
@@ -110,6 +135,7 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
+  warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []), ...language.warnings())
   for (const pointer of privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })

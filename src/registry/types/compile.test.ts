@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { entryHash } from '../content/hashes.ts'
-import { compileType, KeyRefused } from './compile.ts'
+import { compileType, KeyRefused, type Prepared } from './compile.ts'
 import type { TypeDefinition } from './definition.ts'
 import { compilePattern, describePattern } from './pattern.ts'
 
@@ -33,6 +33,7 @@ const party: TypeDefinition = {
     dependentRequired: { score: ['risk'] },
   },
   key_pointers: ['/id'],
+  trim: true,
   list_rules: {},
   fields: {
     '/country_code': { title: 'Country code' },
@@ -174,6 +175,42 @@ describe('normalise', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  test.each<[string, TypeDefinition['trim'], Record<string, unknown>]>([
+    ['nothing', undefined, { name: ' N ', tags: [' a '], address: { city: ' C ', street: '\u00a0S ' } }],
+    ['nothing', [], { name: ' N ', tags: [' a '], address: { city: ' C ', street: '\u00a0S ' } }],
+    ['everything', true, { name: 'N', tags: ['a'], address: { city: 'C', street: 'S' } }],
+    [
+      'what is named',
+      ['/tags/*', '/address/street'],
+      { name: ' N ', tags: ['a'], address: { city: ' C ', street: 'S' } },
+    ],
+  ])('trims %s where the type says %j, and always the key', (_, trim, expected) => {
+    const given = { id: '\t x ', name: ' N ', tags: [' a '], address: { city: ' C ', street: '\u00a0S ' } }
+    const { trim: _all, ...rest } = party
+    expect(compileType({ ...rest, ...(trim && { trim }) }).normalise(given)).toEqual({ id: 'x', ...expected })
+  })
+
+  test('a key loses what nobody sees, other members keep it', () => {
+    const { removed, key, text } = compileType({ ...party, trim: [] }).prepare({
+      id: '\ufeff\u200bA\u00ad\u200d-\u202e1\ufe0f\x7f \u2060',
+      name: 'zero\u200cwidth',
+      country_code: 'DE',
+    }) as Prepared
+    expect({ removed: [...(removed ?? [])].sort(), key }).toEqual({
+      key: 'A-1',
+      removed: ['U+007F', 'U+00AD', 'U+200B', 'U+200D', 'U+202E', 'U+2060', 'U+FE0F', 'U+FEFF'],
+    })
+    expect(JSON.parse(text)).toEqual({ id: 'A-1', name: 'zero\u200cwidth', country_code: 'DE' })
+    expect(type.prepare(good)).not.toHaveProperty('removed')
+  })
+
+  test('visible marks and letters of every script stay in a key', () => {
+    for (const id of ['क्षि', 'é', 'العربية', '日本', 'ä\u0323', '١٢', 'a\tb', '😀']) {
+      const prepared = type.prepare({ ...good, id }) as Prepared
+      expect([prepared.key, prepared.removed]).toEqual([id.normalize('NFC'), undefined])
+    }
   })
 
   test('a recursive type is followed', () => {

@@ -11,6 +11,7 @@ import type { TypeDefinition } from './definition.ts'
 import { compileExplainer, compileSchema, type ErrorObject } from './engine.ts'
 import { type EntryFault, excerptOf, fault, faultsFrom, titleOf, UNSTORABLE } from './messages.ts'
 import { compileNormaliser } from './normalise.ts'
+import { invisibleIn } from './text-rules.ts'
 
 export type { EntryFault }
 
@@ -21,6 +22,8 @@ export interface Keyed {
   readonly key: string
   /** Canonical text of the normalised entry. */
   readonly text: string
+  /** Invisible characters that were removed from its key, as U+200B; absent where there were none. */
+  readonly removed?: readonly string[]
 }
 export interface ReadKeyed extends Keyed {
   readonly entry: Entry
@@ -78,7 +81,14 @@ export function compileType(definition: TypeDefinition): CompiledType {
       return faults.length > 0 ? faults : [fault('not_json', '', 'The entry is not plain JSON data.')]
     }
   }
-  const read = (given: unknown) => readNormal(isObject(given) ? normalise(given) : given)
+  const keyTexts = compileKeyTexts(definition)
+  const read = (given: unknown): ReadKeyed | EntryFault[] => {
+    if (!isObject(given)) return readNormal(given)
+    const result = readNormal(normalise(given))
+    if (Array.isArray(result)) return result
+    const removed = [...new Set(keyTexts(given).flatMap(invisibleIn))]
+    return removed.length === 0 ? result : { ...result, removed }
+  }
 
   return {
     normalise,
@@ -90,16 +100,16 @@ export function compileType(definition: TypeDefinition): CompiledType {
     },
     prepare(given) {
       const result = read(given)
-      return Array.isArray(result) ? result : { key: result.key, text: result.text, hash: entryHash(result.text) }
+      return Array.isArray(result) ? result : { ...result, hash: entryHash(result.text) }
     },
     read,
   }
 }
 
 /** An entry in the form it is stored in; it may not fit the type. Runs no code of the schema, so any process may use it. */
-export function compileForm({ schema, fields }: Pick<TypeDefinition, 'schema' | 'fields'>): (entry: Entry) => Entry {
-  const normalise = compileNormaliser(schema)
-  const toForm = compileCanonicalForm(fields)
+export function compileForm(definition: Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>): (entry: Entry) => Entry {
+  const normalise = compileNormaliser(definition)
+  const toForm = compileCanonicalForm(definition.fields)
   return toForm === null ? normalise : (entry) => toForm(normalise(entry))
 }
 
@@ -135,6 +145,8 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
   }
   const roles = pointers.length === 1 ? 'is the key' : 'are the key'
   const refuseEmpty = () => refuse('key_empty', `${titles.join(' and ')} ${roles} and must not be empty.`)
+  // A source may be looked at before its type, and so its key, is known.
+  if (parts.length === 0) return () => ''
   const [only] = parts
   if (parts.length === 1 && only) {
     return (entry) => {
@@ -147,6 +159,12 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
     // Publishers do leave one part of several empty, and mean it; an entry without any has no key.
     return texts.every((text) => text === '') ? refuseEmpty() : bounded(texts.map(escapePart).join('|'))
   }
+}
+
+/** The texts of an entry, as it came, that belong to its key. */
+function compileKeyTexts({ key_pointers }: TypeDefinition): (entry: Entry) => string[] {
+  const paths = key_pointers.map(parsePointer)
+  return (entry) => paths.flatMap((path) => valueAt(entry, path)).filter((value) => typeof value === 'string')
 }
 
 /** With the separator escaped, different parts never make the same key. */

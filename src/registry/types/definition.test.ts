@@ -114,6 +114,8 @@ describe('what belongs together', () => {
     ],
     ['a key deep in what is optional', (d) => (d.key_pointers = ['/band/to']), 'key_not_required /key_pointers/0'],
     ['a key that is an object', (d) => (d.key_pointers = ['/band']), 'key_not_scalar /key_pointers/0'],
+    ['trimming what is not declared', (d) => (d.trim = ['/none']), 'trim_invalid /trim/0'],
+    ['trimming a number', (d) => (d.trim = ['/score']), 'trim_invalid /trim/0'],
     ['a field that is not declared', (d) => (d.fields['/none'] = { title: 'x' }), 'field_unknown /fields/~1none'],
     [
       'an order that leaves a value out',

@@ -94,6 +94,14 @@ export const TypeDefinitionSchema = closed({
     uniqueItems: true,
     description: 'JSON pointers of the required scalar members that make the business key.',
   }),
+  trim: Type.Optional(
+    Type.Unsafe<true | string[]>({
+      description:
+        'Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON ' +
+        'pointers with `*` for any element of an array. Default: none. Members of the key always do.',
+      anyOf: [{ type: 'boolean', const: true }, listOf(Pointer(), 500, { uniqueItems: true })],
+    }),
+  ),
   list_rules: ListRulesSchema,
   fields: Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
     type: 'object',
@@ -129,7 +137,12 @@ export function checkDefinition(definition: unknown): Fault[] {
   if (schema.length > 0) return schema
 
   const tree = new SchemaTree(def.schema)
-  const members = [...keyFaults(def, tree), ...fieldFaults(def, tree), ...ruleFaults(def, tree)]
+  const members = [
+    ...keyFaults(def, tree),
+    ...trimFaults(def, tree),
+    ...fieldFaults(def, tree),
+    ...ruleFaults(def, tree),
+  ]
   return members.length > 0 ? members : exampleFaults(def)
 }
 
@@ -158,6 +171,16 @@ function keyFaults(def: TypeDefinition, tree: SchemaTree): Fault[] {
     if (!member.required) return refuse('key_not_required', `${key} is part of the key, so it must be required.`)
     if (onlyKinds(tree.kindsOfAll(member.schemas), ['string', 'number', 'boolean'])) return []
     return refuse('key_not_scalar', `${key} is part of the key: its type must be string, number, integer or boolean.`)
+  })
+}
+
+function trimFaults({ trim }: TypeDefinition, tree: SchemaTree): Fault[] {
+  if (!Array.isArray(trim)) return []
+  return trim.flatMap((pointer, index) => {
+    const schemas = tree.fieldAt(pointer)
+    const refuse = (message: string): Fault[] => [{ code: 'trim_invalid', pointer: `/trim/${index}`, message }]
+    if (schemas.length === 0) return refuse(`The schema declares no member ${pointer}.`)
+    return schemas.some((schema) => tree.kindsOf(schema).has('string')) ? [] : refuse(`${pointer} is never a text.`)
   })
 }
 

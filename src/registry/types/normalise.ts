@@ -1,9 +1,12 @@
 /**
- * Type-driven normalisation of an entry: NFC and trimmed text, no negative zero, no null where the type knows only "absent".
- * Nothing else changes, doing it twice changes nothing more, and an entry that is already normal is returned as it is.
+ * Type-driven normalisation of an entry: NFC text, trimmed where the type says so, no negative zero, no null where the type knows
+ * only "absent"; members of the key without white space around them and without invisible characters. Nothing else changes,
+ * doing it twice changes nothing more, and an entry that is already normal is returned as it is.
  */
-import { isObject, setMember } from '../content/pointer.ts'
+import { isObject, parsePointer, setMember } from '../content/pointer.ts'
+import type { TypeDefinition } from './definition.ts'
 import { type SchemaObject, SchemaTree } from './schema-tree.ts'
+import { normaliseComposed, normaliseKey, normaliseTrimmed } from './text-rules.ts'
 
 /** What normalisation must know of a value: which members lose a null, and the shapes below. */
 interface Shape {
@@ -11,9 +14,37 @@ interface Shape {
   items: Shape | null
 }
 
-export function compileNormaliser(schema: unknown): (entry: Record<string, unknown>) => Record<string, unknown> {
+type TextRule = (text: string) => string
+
+/** How the texts at and below a place are written, where that differs from the rest of the entry. */
+interface Rules {
+  text: TextRule | undefined
+  readonly below: Map<string, Rules>
+}
+
+export function compileNormaliser({
+  schema,
+  key_pointers,
+  trim,
+}: Pick<TypeDefinition, 'schema' | 'key_pointers' | 'trim'>): (
+  entry: Record<string, unknown>,
+) => Record<string, unknown> {
   const shape = shapeOf(new SchemaTree(schema))
-  return (entry) => normaliseObject(entry, shape)
+  const rules: Rules = { text: undefined, below: new Map() }
+  if (Array.isArray(trim)) for (const pointer of trim) addRule(rules, pointer, normaliseTrimmed)
+  for (const pointer of key_pointers) addRule(rules, pointer, normaliseKey)
+  const normaliser = new Normaliser(trim === true ? normaliseTrimmed : normaliseComposed)
+  return (entry) => normaliser.object(entry, shape, rules)
+}
+
+function addRule(root: Rules, pointer: string, text: TextRule): void {
+  let rules = root
+  for (const step of parsePointer(pointer)) {
+    const next = rules.below.get(step) ?? { text: undefined, below: new Map<string, Rules>() }
+    rules.below.set(step, next)
+    rules = next
+  }
+  rules.text = text
 }
 
 /** Shapes are shared by the schemas they come from, so a recursive type makes a ring and not an endless tree. */
@@ -40,64 +71,64 @@ function shapeOf(tree: SchemaTree): Shape {
   return build(isObject(tree.root) ? [tree.root] : [])
 }
 
-function normaliseValue(value: unknown, shape: Shape | null): unknown {
-  switch (typeof value) {
-    case 'string':
-      return normaliseText(value)
-    case 'number':
-      return value === 0 ? 0 : value
-    case 'object':
-      if (value === null) return null
-      return Array.isArray(value)
-        ? normaliseArray(value, shape)
-        : normaliseObject(value as Record<string, unknown>, shape)
-    default:
-      return value
+class Normaliser {
+  /** For texts no rule is about. */
+  readonly #text: TextRule
+
+  constructor(text: TextRule) {
+    this.#text = text
   }
-}
 
-/** Below U+0300 nothing composes, and a first and last character between ! and ~ leave nothing to trim. */
-const MAY_COMPOSE = /[^\0-\u02ff]/
-
-/** A text as entries hold it. Whoever asks for a key asks in this form, or would miss what is there. */
-export function normaliseText(text: string): string {
-  const composed = MAY_COMPOSE.test(text) ? text.normalize('NFC') : text
-  return isVisible(composed.charCodeAt(0)) && isVisible(composed.charCodeAt(composed.length - 1))
-    ? composed
-    : composed.trim()
-}
-
-const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f
-
-function normaliseArray(value: readonly unknown[], shape: Shape | null): readonly unknown[] {
-  let copy: unknown[] | null = null
-  for (let index = 0; index < value.length; index++) {
-    const before = value[index]
-    const after = normaliseValue(before, shape?.items ?? null)
-    if (Object.is(after, before)) continue
-    copy ??= [...value]
-    copy[index] = after
-  }
-  return copy ?? value
-}
-
-function normaliseObject(value: Record<string, unknown>, shape: Shape | null): Record<string, unknown> {
-  for (const name in value) {
-    const before = value[name]
-    const member = shape?.members.get(name)
-    if (before === null ? member?.drops_null : !Object.is(normaliseValue(before, member?.shape ?? null), before)) {
-      return rebuild(value, shape)
+  #value(value: unknown, shape: Shape | null, rules: Rules | undefined): unknown {
+    switch (typeof value) {
+      case 'string':
+        return (rules?.text ?? this.#text)(value)
+      case 'number':
+        return value === 0 ? 0 : value
+      case 'object':
+        if (value === null) return null
+        return Array.isArray(value)
+          ? this.#array(value, shape, rules)
+          : this.object(value as Record<string, unknown>, shape, rules)
+      default:
+        return value
     }
   }
-  return value
-}
 
-function rebuild(value: Record<string, unknown>, shape: Shape | null): Record<string, unknown> {
-  const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) {
-    const member = shape?.members.get(name)
-    if (value[name] === null && member?.drops_null) continue
-    setMember(copy, name, normaliseValue(value[name], member?.shape ?? null))
+  #array(value: readonly unknown[], shape: Shape | null, rules: Rules | undefined): readonly unknown[] {
+    const below = rules?.below.get('*')
+    let copy: unknown[] | null = null
+    for (let index = 0; index < value.length; index++) {
+      const before = value[index]
+      const after = this.#value(before, shape?.items ?? null, below)
+      if (Object.is(after, before)) continue
+      copy ??= [...value]
+      copy[index] = after
+    }
+    return copy ?? value
   }
-  return copy
+
+  object(value: Record<string, unknown>, shape: Shape | null, rules: Rules | undefined): Record<string, unknown> {
+    for (const name in value) {
+      const before = value[name]
+      const member = shape?.members.get(name)
+      const below = rules?.below.get(name)
+      if (
+        before === null ? member?.drops_null : !Object.is(this.#value(before, member?.shape ?? null, below), before)
+      ) {
+        return this.#rebuild(value, shape, rules)
+      }
+    }
+    return value
+  }
+
+  #rebuild(value: Record<string, unknown>, shape: Shape | null, rules: Rules | undefined): Record<string, unknown> {
+    const copy: Record<string, unknown> = {}
+    for (const name of Object.keys(value)) {
+      const member = shape?.members.get(name)
+      if (value[name] === null && member?.drops_null) continue
+      setMember(copy, name, this.#value(value[name], member?.shape ?? null, rules?.below.get(name)))
+    }
+    return copy
+  }
 }

@@ -23,6 +23,8 @@ export interface Validated {
   readonly texts: (string | null)[]
   readonly hashes: (string | null)[]
   readonly faults: { readonly index: number; readonly faults: readonly EntryFault[] }[]
+  /** Invisible characters that were removed from keys, by the index of the entry. */
+  readonly removed: (readonly [index: number, characters: readonly string[]])[]
 }
 
 export type Answer =
@@ -54,13 +56,14 @@ function typeOf(hash: string, definition: TypeDefinition): CompiledType | readon
 }
 
 function validate(type: CompiledType, entries: readonly unknown[]): Validated {
-  const result: Validated = { keys: [], texts: [], hashes: [], faults: [] }
+  const result: Validated = { keys: [], texts: [], hashes: [], faults: [], removed: [] }
   entries.forEach((entry, index) => {
     const prepared = type.prepare(entry)
     const stored = 'key' in prepared ? prepared : null
     result.keys.push(stored?.key ?? null)
     result.texts.push(stored?.text ?? null)
     result.hashes.push(stored?.hash ?? null)
+    if (stored?.removed) result.removed.push([index, stored.removed])
     if (!('key' in prepared)) result.faults.push({ index, faults: prepared })
   })
   return result

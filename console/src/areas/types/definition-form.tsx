@@ -13,6 +13,10 @@ import { JsonEditor } from './json-editor.tsx'
 
 const about: Readonly<Record<JsonPart, readonly [label: string, description: string]>> = {
   schema: ['Schema of one entry', 'JSON Schema 2020-12; every text, list and number has a limit.'],
+  trim: [
+    'Trimmed texts',
+    'Texts that lose the white space around them: true for all, or a list of pointers; [] for none. The key always does.',
+  ],
   fields: [
     'Fields',
     'By pointer: what people call a member, its unit, which value is stricter, whether it is personal, whether its order (set) or white space means nothing.',

@@ -3,7 +3,7 @@ import type { Schemas } from '@probity/client'
 import { isJson } from '../../ui/json-place.ts'
 import type { DatasetType } from '../../ui/registry-queries.ts'
 
-export const jsonParts = ['schema', 'fields', 'list_rules', 'examples'] as const
+export const jsonParts = ['schema', 'trim', 'fields', 'list_rules', 'examples'] as const
 export type JsonPart = (typeof jsonParts)[number]
 
 export interface Draft extends Readonly<Record<JsonPart, string>> {
@@ -30,6 +30,7 @@ export const blank: Draft = {
     required: ['code', 'name'],
     additionalProperties: false,
   }),
+  trim: '[]',
   fields: indented({ '/code': { title: 'Code' }, '/name': { title: 'Name' } }),
   list_rules: '{}',
   examples: indented([{ code: 'A1', name: 'An example' }]),
@@ -40,6 +41,7 @@ export const draftOf = (type: DatasetType): Draft => ({
   description: type.description,
   key: type.key_pointers.join(' '),
   schema: indented(type.schema),
+  trim: indented(type.trim ?? []),
   fields: indented(type.fields),
   list_rules: indented(type.list_rules),
   examples: indented(type.examples),

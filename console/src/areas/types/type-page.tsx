@@ -60,10 +60,11 @@ export default function TypePage() {
   )
 }
 
-const definitionOf = ({ type_key, type_version, schema, key_pointers, list_rules, fields }: DatasetType) => ({
+const definitionOf = ({ type_key, type_version, schema, key_pointers, trim, list_rules, fields }: DatasetType) => ({
   type_key,
   type_version,
   key_pointers,
+  trim,
   list_rules,
   fields,
   schema,
@@ -77,6 +78,7 @@ function Record({ type }: { readonly type: DatasetType }) {
       <Facts
         of={[
           ['Key', type.key_pointers.map((pointer) => titleOf(type, pointer)).join(' and ')],
+          ['Trimmed texts', trimmedTexts(type)],
           ...rulesOf(type).map((rule, place) => [place === 0 ? 'Rules' : `Rule ${place + 1}`, rule] as const),
           [
             'Version',
@@ -103,6 +105,12 @@ function Record({ type }: { readonly type: DatasetType }) {
       />
     </Section>
   )
+}
+
+function trimmedTexts(type: DatasetType): string {
+  const { trim = [] } = type
+  if (trim === true) return 'all'
+  return trim.map((pointer) => titleOf(type, pointer)).join(', ') || 'only the key'
 }
 
 /** Rules over the whole list, as sentences. */

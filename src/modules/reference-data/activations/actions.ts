@@ -185,7 +185,7 @@ export async function rollBack(
   if (to === undefined || to === null) {
     return fail('transition_not_allowed', 'Only one version was ever in force; name the version to go to.')
   }
-  await expectEarlierVersion(tx, found(await findDataset(tx, request.list_key, family)), to, current)
+  await expectEarlierVersion(tx, found(await findDatasetToChange(tx, request.list_key, family)), to, current)
   const revoked: ActivationRow[] = []
   if (!request.keep_scheduled) {
     for (const { activation_id } of await listPending(tx, family, request.list_key)) {

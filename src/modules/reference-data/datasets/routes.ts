@@ -45,7 +45,7 @@ const headOfDataset = async (tx: Tx, params: Record<string, string>): Promise<st
 }
 
 const changesGoverned = async (tx: Tx, _rule: unknown, { params, body }: GovernedChange): Promise<boolean> => {
-  const dataset = await findDataset(tx, (params as { list_key: string }).list_key)
+  const dataset = await findDatasetToChange(tx, (params as { list_key: string }).list_key)
   return dataset === undefined || changesLimits(dataset, body)
 }
 

@@ -8,21 +8,19 @@ import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
 import { importInThread } from '../../../registry/import/import-runner.ts'
+import { duplicateKey, RemovedCharacters } from '../../../registry/import/key-report.ts'
 import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
 import { arrayMembersOf, MemberTally } from '../../../registry/types/array-members.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { checkList } from '../../../registry/types/list-rules.ts'
 import { treeSourceOf } from '../trees/actions.ts'
-import { failUnusable, typeRunner } from '../types/actions.ts'
+import { definitionOf, failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged, type StagedContent } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
 import { listRejects, type RejectRow } from './queries.ts'
 import type { SourceFileView } from './schema.ts'
-
-export const definitionOf = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
-  ({ type_key: type.type_key, type_version: type.type_version, ...type.definition }) as TypeDefinition
 
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])
 
@@ -74,7 +72,9 @@ export async function prepareEntries(
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = definitionOf(type)
-  const { keys, texts, hashes, faults } = await typeRunner(kernel).validate(definition, entries).catch(failUnusable)
+  const { keys, texts, hashes, faults, removed } = await typeRunner(kernel)
+    .validate(definition, entries)
+    .catch(failUnusable)
   const rejects: Reject[] = []
   const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
@@ -117,7 +117,7 @@ export async function prepareEntries(
       data_bytes,
       reject_totals: tallied(rejects),
       filled: fill.counts,
-      warnings: [],
+      warnings: removedFrom(keys, removed),
       doubts: [],
       files: [],
       members: members.counts,
@@ -126,6 +126,12 @@ export async function prepareEntries(
       nodes: null,
     },
   }
+}
+
+function removedFrom(keys: readonly (string | null)[], removed: readonly (readonly [number, readonly string[]])[]) {
+  const report = new RemovedCharacters()
+  for (const [index, characters] of removed) report.add(keys[index] ?? '', characters, { row: index + 1 })
+  return report.warnings()
 }
 
 export interface ImportRun {
@@ -222,13 +228,7 @@ async function failRepeated(tx: Tx, run: ImportRun, totals: ImportTotals): Promi
   const count = await countStagedDuplicates(tx)
   const rows = await listStagedDuplicates(tx, MAX_DUPLICATES)
   await run.onRejects(
-    rows.map(({ key, row, line, first_row }) => ({
-      code: 'duplicate_key',
-      pointer: '',
-      at: { row, ...(line !== null && { line }) },
-      message: `The key ${JSON.stringify(key)} was used in row ${first_row} already.`,
-      excerpt: key.slice(0, 200),
-    })),
+    rows.map(({ key, row, line, first_row }) => duplicateKey(key, first_row, { row, ...(line !== null && { line }) })),
   )
   return failRejected({
     ...totals,

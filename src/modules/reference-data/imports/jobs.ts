@@ -7,10 +7,11 @@ import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
 import { findDatasetToChange } from '../datasets/queries.ts'
 import { enqueueIndex } from '../search/jobs.ts'
+import { definitionOf } from '../types/actions.ts'
 import { findType } from '../types/queries.ts'
 import { type PublishPhase, publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
-import { countsOf, definitionOf, importRows, optionsFor, readSource, stagedContentOf } from './actions.ts'
+import { countsOf, importRows, optionsFor, readSource, stagedContentOf } from './actions.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000

@@ -13,7 +13,7 @@ import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { countDeltaMembers, listChanged, updateRestated } from '../versions/queries.ts'
 import type { MemberLoss } from '../versions/rules.ts'
 
-export type Form = Pick<TypeDefinition, 'schema' | 'fields'>
+export type Form = Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>
 
 const AT_ONCE = 2000
 

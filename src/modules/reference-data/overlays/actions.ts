@@ -15,12 +15,11 @@ import {
   type OverlayEntry,
   policyFault,
 } from '../../../registry/overlay.ts'
-import { normaliseText } from '../../../registry/types/normalise.ts'
+import { normaliseKey } from '../../../registry/types/text-rules.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
 import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
-import { definitionOf } from '../imports/actions.ts'
 import { expectInForce, lookUp, type Pointer, readOverlay } from '../resolve/actions.ts'
-import { baseTypeOf, failUnusable, typeRunner } from '../types/actions.ts'
+import { baseTypeOf, definitionOf, failUnusable, typeRunner } from '../types/actions.ts'
 import { contentOf, type Exchange, type Publication, publishStaged } from '../versions/actions.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
 import {
@@ -73,7 +72,7 @@ interface Laid {
 }
 
 export async function layAll(kernel: Kernel, tx: Tx, base: Pointer, operations: readonly Operation[]): Promise<Laid[]> {
-  const keys = operations.map(({ key }) => normaliseText(key))
+  const keys = operations.map(({ key }) => normaliseKey(key))
   const entries = await lookUp(kernel, tx, base, keys)
   return operations.map(({ op, value }, index) => {
     const key = keys[index] as string

@@ -5,7 +5,7 @@ import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Actor, tenantRoute } from '../../../kernel/route.ts'
-import { normaliseText } from '../../../registry/types/normalise.ts'
+import { normaliseKey } from '../../../registry/types/text-rules.ts'
 import { recall, remember } from '../memory/actions.ts'
 import { keepReceipt } from '../receipts/actions.ts'
 import { ListKeyParams } from '../schema.ts'
@@ -102,7 +102,7 @@ export const resolveRoutes = [
     const list = await pointerTo(kernel, actor, params.list_key, query, write)
     // A version never changes, so what it says of a key needs no common snapshot with the pointer to it.
     const known = knownWhole(kernel, actor.tenant_id, list)
-    const key = normaliseText(query.key)
+    const key = normaliseKey(query.key)
     if (known) return { list: shown(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
     const ask = (tx: Tx) => lookUp(kernel, tx, list, [key])
     const entries = isLookedUpAtOnce(list) ? await kernel.transactions.one(scopeOf(actor), ask) : await read(ask)
@@ -158,10 +158,10 @@ export const resolveRoutes = [
     const results = []
     for (const { list_key, keys } of body.lookups) {
       const pointer = byKey.get(list_key) ?? fail('not_found')
-      const entries = await lookUp(kernel, tx, pointer, [...new Set(keys.map(normaliseText))])
+      const entries = await lookUp(kernel, tx, pointer, [...new Set(keys.map(normaliseKey))])
       results.push({
         list: shown(pointer),
-        entries: keys.map((key) => ({ key, entry: entries.get(normaliseText(key)) ?? null })),
+        entries: keys.map((key) => ({ key, entry: entries.get(normaliseKey(key)) ?? null })),
       })
     }
     const receipt = await keepReceipt(tx, body.consumer ?? 'api', pointers, body)

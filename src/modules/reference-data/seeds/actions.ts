@@ -20,7 +20,7 @@ import {
   insertDataset,
   type OverlayPolicy,
 } from '../datasets/queries.ts'
-import { hashOfContent } from '../types/actions.ts'
+import { definitionOf, hashOfContent } from '../types/actions.ts'
 import { findType, insertType, type TypeRow } from '../types/queries.ts'
 import { publishStaged, stageRows } from '../versions/actions.ts'
 import type { GuardSettings } from '../versions/rules.ts'
@@ -118,11 +118,7 @@ async function seedList(
   if (missing.length === 0) return []
   const type = await findType(tx, type_key)
   if (!type) throw new Error(`the seed ${list_key} names the unknown type ${type_key}`)
-  const compiled = compileType({
-    type_key: type.type_key,
-    type_version: type.type_version,
-    ...type.definition,
-  } as TypeDefinition)
+  const compiled = compileType(definitionOf(type))
   const dataset =
     (await findSharedDataset(tx, list_key, family)) ??
     ((await insertDataset(tx, {

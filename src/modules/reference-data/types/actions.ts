@@ -14,6 +14,13 @@ import { entriesOf } from '../versions/actions.ts'
 import { entryOf } from '../versions/entries.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
 
+/**
+ * A stored type as the registry uses it. One that does not say which texts are trimmed was published when all of them were, and
+ * stays so: its lists keep their hashes.
+ */
+export const definitionOf = (type: Pick<TypeRow, 'type_key' | 'type_version' | 'definition'>): TypeDefinition =>
+  ({ type_key: type.type_key, type_version: type.type_version, trim: true, ...type.definition }) as TypeDefinition
+
 const runners = new WeakMap<Kernel, TypeRunner>()
 
 export function typeRunner(kernel: Kernel): TypeRunner {
@@ -35,7 +42,7 @@ export function baseTypeOf(type: Omit<TypeRow, 'compatibility' | 'created_at' | 
   const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
   const known = baseTypes.get(id)
   if (known) return known
-  const definition = { type_key: type.type_key, type_version: type.type_version, ...type.definition } as TypeDefinition
+  const definition = definitionOf(type)
   const made: BaseType = { definition, compiled: compileType(definition) }
   baseTypes.set(id, made)
   return made
@@ -50,6 +57,8 @@ export const contentOf = (
   description: body.description,
   schema: body.schema,
   key_pointers: body.key_pointers,
+  // Always said: what does not say it is older than the rule.
+  trim: body.trim ?? [],
   list_rules: body.list_rules ?? {},
   fields: body.fields ?? {},
   examples: body.examples,
@@ -97,7 +106,7 @@ export async function breaksOf(
   const read: <T>(body: Parameters<typeof kernel.transactions.read<T>>[1]) => Promise<T> = (body) =>
     kernel.transactions.read(scope, body)
   const current = (await read((tx) => findType(tx, type_key))) ?? fail('not_found')
-  const old = { type_key, type_version: current.type_version, ...current.definition } as TypeDefinition
+  const old = definitionOf(current)
   const comparison = compareTypes(old, next)
   if (comparison.verdict === 'incompatible') {
     return comparison.changes

@@ -7,7 +7,7 @@ import { tenantRoute } from '../../../kernel/route.ts'
 import { closed, pageQuery } from '../../../kernel/schema.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { prepareEntries } from '../imports/actions.ts'
-import { breaksOf, contentOf, expectUsable, failUnusable, hashOfContent } from './actions.ts'
+import { breaksOf, contentOf, definitionOf, expectUsable, failUnusable, hashOfContent } from './actions.ts'
 import { findType, insertType, listTypes, listTypeVersions, lockType, type TypeRow } from './queries.ts'
 import {
   DatasetType,
@@ -22,7 +22,7 @@ import {
 
 const shown = (tx: { tenant_id: string }, { tenant_id, definition, ...type }: TypeRow) => ({
   ...type,
-  ...definition,
+  ...definitionOf({ ...type, definition }),
   origin: tenant_id === tx.tenant_id ? ('own' as const) : ('shared' as const),
 })
 

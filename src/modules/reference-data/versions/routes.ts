@@ -5,7 +5,7 @@ import { fail, found, type ProblemError } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import type { Entry, Reject } from '../../../registry/adapter.ts'
 import { queryWords } from '../../../registry/search/words.ts'
-import { normaliseText } from '../../../registry/types/normalise.ts'
+import { normaliseKey } from '../../../registry/types/text-rules.ts'
 import { expectNotGoverning } from '../activations/actions.ts'
 import { listActivations } from '../activations/queries.ts'
 import { findDataset, findDatasetToChange } from '../datasets/queries.ts'
@@ -270,7 +270,7 @@ export const versionRoutes = [
     id: 'exportDatasetVersion',
     summary: 'Export one version as JSON, NDJSON, CSV or XLSX',
     description:
-      'Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text ' +
+      'Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text ' +
       'stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.',
     roles: everyone,
     tx: 'self',
@@ -289,7 +289,9 @@ export const versionRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key/versions/:version/proof', {
     id: 'getProof',
     summary: 'Proof that a key is, or is not, in this version',
-    description: 'Verify it offline with: npx probity verify proof FILE.',
+    description:
+      'Verify it offline with `npx probity verify proof FILE`, or with a verifier of your own: docs/proofs.md says which bytes are ' +
+      'hashed, with test vectors and an example in Python.',
     roles: everyone,
     tx: 'self',
     params: VersionParams,
@@ -299,7 +301,7 @@ export const versionRoutes = [
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
     const { version } = await read((tx) => expectVersion(tx, params, query.origin))
-    const key = normaliseText(query.key)
+    const key = normaliseKey(query.key)
     const proof = await createProver(read, version)(key)
     const [row] = await read((tx) => listEntriesByKey(tx, version, [key]))
     return {

@@ -1,0 +1,83 @@
+/**
+ * The part of a streamed text that a parser has not finished yet, addressed by offsets into the whole text. It turns an offset
+ * into a line and a column, so that a fault is placed where it is and not where the parser noticed it.
+ */
+
+/** A position as editors show it, both from 1. A line ends with a line feed; a column is a UTF-16 code unit. */
+export interface TextPlace {
+  readonly line: number
+  readonly column: number
+}
+
+interface Cursor {
+  readonly offset: number
+  readonly line: number
+  /** Offset at which that line begins. */
+  readonly line_start: number
+  /** The line goes on at least to here: each line end is searched for once, also in a text that has none. */
+  readonly line_end: number
+}
+
+export class TextWindow {
+  #text = ''
+  /** Of the first character that is kept. */
+  #start: Cursor = { offset: 0, line: 1, line_start: 0, line_end: 0 }
+  /** The last place that was computed: places are mostly asked for in ascending order. */
+  #last: Cursor = this.#start
+
+  get start(): number {
+    return this.#start.offset
+  }
+
+  /** Offset behind the last character. */
+  get end(): number {
+    return this.#start.offset + this.#text.length
+  }
+
+  push(piece: string): void {
+    this.#text += piece
+  }
+
+  dropBefore(offset: number): void {
+    if (offset <= this.start) return
+    const from = this.#cursorAt(offset)
+    this.#text = this.#text.slice(from.offset - this.start)
+    this.#start = from
+    this.#last = from
+  }
+
+  slice(from: number, to = this.end): string {
+    return this.#text.slice(Math.max(0, from - this.start), Math.max(0, to - this.start))
+  }
+
+  /** Offset of `what` at or after `from`, -1 when it is not there. */
+  indexOf(what: string, from: number): number {
+    const at = this.#text.indexOf(what, Math.max(0, from - this.start))
+    return at < 0 ? -1 : at + this.start
+  }
+
+  lastIndexOf(what: string, from: number): number {
+    const at = this.#text.lastIndexOf(what, Math.max(0, from - this.start))
+    return at < 0 ? -1 : at + this.start
+  }
+
+  placeAt(offset: number): TextPlace {
+    const { line, line_start } = this.#cursorAt(offset)
+    return { line, column: offset - line_start + 1 }
+  }
+
+  #cursorAt(given: number): Cursor {
+    const offset = Math.min(Math.max(given, this.start), this.end)
+    const from = this.#last.offset <= offset ? this.#last : this.#start
+    let { line, line_start, line_end } = from
+    while (line_end < offset) {
+      const at = this.#text.indexOf('\n', line_end - this.start)
+      line_end = at < 0 ? this.end : at + this.start
+      if (line_end >= offset) break
+      line++
+      line_start = ++line_end
+    }
+    this.#last = { offset, line, line_start, line_end }
+    return this.#last
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * How a text is written in an entry. Every text is in Unicode normalisation form C; white space around it goes only where the type
+ * says so; a part of the key also loses the characters nobody sees, since keys that look the same must be the same.
+ */
+
+/** Below U+0300 nothing composes. */
+const MAY_COMPOSE = /[^\0-\u02ff]/
+
+export const normaliseComposed = (text: string): string => (MAY_COMPOSE.test(text) ? text.normalize('NFC') : text)
+
+/** A first and last character between ! and ~ leave nothing to trim. */
+export function normaliseTrimmed(text: string): string {
+  const composed = normaliseComposed(text)
+  return isVisible(composed.charCodeAt(0)) && isVisible(composed.charCodeAt(composed.length - 1))
+    ? composed
+    : composed.trim()
+}
+
+const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f
+
+/**
+ * Zero-width, direction and variation marks, soft hyphens, fillers (what Unicode calls default-ignorable), annotation marks, and
+ * control characters that are neither white space nor U+0000, which is refused elsewhere.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]|(?![\s\0\u0085])\p{Control}/gu
+const MAY_HOLD_INVISIBLE = /[^ -~]/
+
+/** A part of a key. Whoever asks for a key asks in this form, or would miss what is there. */
+export function normaliseKey(text: string): string {
+  return normaliseTrimmed(MAY_HOLD_INVISIBLE.test(text) ? text.replace(INVISIBLE, '') : text)
+}
+
+/** The invisible characters a text holds, each once, as U+200B. */
+export function invisibleIn(text: string): string[] {
+  if (!MAY_HOLD_INVISIBLE.test(text)) return []
+  const found = new Set(text.match(INVISIBLE) ?? [])
+  return [...found].map((char) => `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`)
+}
