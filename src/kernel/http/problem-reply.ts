@@ -8,6 +8,8 @@ interface FrameworkError {
 
 export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error
+  // The request was given up: by its client, who reads no answer, or because the process is closing.
+  if (error instanceof DOMException && error.name === 'AbortError') return new Problem('shutting_down')
   const { code, statusCode } = (error ?? {}) as FrameworkError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) return new Problem('too_large')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || statusCode === 415) return new Problem('media_type_unsupported')

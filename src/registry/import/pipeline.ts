@@ -19,6 +19,7 @@ import { compileType, type EntryFault } from '../types/compile.ts'
 import { checkList } from '../types/list-rules.ts'
 import { CopyRows } from './copy-rows.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
+import { ControlledRead, type ReadControl } from './read-control.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
 const ROWS_BYTES = 256 * 1024
@@ -30,10 +31,12 @@ export async function* runImport(
   adapter: Adapter,
   source: Source,
   order: ImportOrder,
+  beforeBatch?: ReadControl['beforeBatch'],
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const content = new RootBuilder()
+  const control = new ControlledRead({ limits: order.preview_limits, ...(beforeBatch && { beforeBatch }) })
   try {
-    yield* readRows(adapter, source, order, content)
+    yield* readRows(adapter, source, order, content, control)
   } finally {
     content.close()
   }
@@ -44,6 +47,7 @@ async function* readRows(
   source: Source,
   order: ImportOrder,
   content: RootBuilder,
+  control: ControlledRead,
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
@@ -67,7 +71,7 @@ async function* readRows(
   // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
   const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
-  for await (const batch of adapter.read(source, order.options)) {
+  for await (const batch of control.batches(adapter.read(source, order.options))) {
     for (const reject of batch.rejects) refuse(reject)
     for (const warning of batch.warnings) if (warnings.length < MAX_WARNINGS) warnings.push(warning)
     for (const { entry, at } of batch.entries) {
@@ -98,11 +102,13 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
-  for (const pointer of privacy.unmet()) {
+  // What was not read to its end says nothing about the list as a whole.
+  const { cut } = control
+  for (const pointer of cut ? [] : privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })
   }
-  for (const fault of rules.finish()) {
+  for (const fault of cut ? [] : rules.finish()) {
     refuse({ code: fault.code, pointer: fault.pointer, message: fault.message, at: { row: 0 }, excerpt: null })
   }
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
@@ -119,6 +125,7 @@ async function* readRows(
       filled: fill.counts,
       warnings: warnings.slice(0, MAX_WARNINGS),
       is_ordered,
+      cut,
       root: isPublishable() ? rootOf(content) : null,
     },
   }

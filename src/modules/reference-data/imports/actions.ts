@@ -2,12 +2,13 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
+import type { WorkKind } from '../../../kernel/thread-admission.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
-import { importInThread } from '../../../registry/import/import-runner.ts'
-import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
+import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
+import type { CutReason, ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { checkList } from '../../../registry/types/list-rules.ts'
@@ -38,11 +39,29 @@ export const misfitOf = ({ key, target_type }: Adapter, type_key: string): strin
     ? null
     : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
 
+/** A preview is what a client waits for: few at once, and refused rather than queued for long. */
+const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
+/** Imports of jobs leave a thread to shorter work where there are several. */
+const IMPORT: WorkKind = { name: 'import', max_running: (threads) => threads - 1, max_waiting: 0 }
+
+/** Whose thread it is, and what ends it early. */
+export interface ReadBy {
+  readonly tenant_id: string
+  readonly signal: AbortSignal
+}
+
+/** Reads a source for a job, in a thread of its own; without `by` for the operator's tool, which runs nothing else. */
 export const readSource = (
-  kernel: Pick<Kernel, 'script'>,
+  kernel: Pick<Kernel, 'script'> & Partial<Pick<Kernel, 'threads'>>,
   source: Source,
   order: ImportOrder,
-): AsyncGenerator<ImportOutput> => importInThread(kernel.script('import-thread'), source, order)
+  by?: ReadBy,
+): AsyncGenerator<ImportOutput> =>
+  importInThread(kernel.script('import-thread'), source, order, {
+    signal: by?.signal,
+    admission: by &&
+      kernel.threads && { threads: kernel.threads, request: { kind: IMPORT, caller: by.tenant_id, is_job: true } },
+  })
 
 /** What a broken source is to the client. */
 export function failSource(fault: SourceFault): never {
@@ -65,10 +84,13 @@ export async function prepareEntries(
   kernel: Kernel,
   type: TypeRow,
   entries: readonly unknown[],
+  by: ReadBy,
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = definitionOf(type)
-  const { keys, texts, hashes, faults } = await typeRunner(kernel).validate(definition, entries).catch(failUnusable)
+  const { keys, texts, hashes, faults } = await typeRunner(kernel)
+    .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
+    .catch(failUnusable)
   const rejects: Reject[] = []
   const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
     rejects.push({ ...fault, at: { row: index + 1 }, excerpt: null })
@@ -109,6 +131,7 @@ export async function prepareEntries(
       filled: fill.counts,
       warnings: [],
       is_ordered: false,
+      cut: null,
       root: rejects.length === 0 ? tree.finish().root : null,
     },
   }
@@ -238,14 +261,26 @@ export async function* rejectLines(
   }
 }
 
-/** The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. */
+/** Beyond its time limit a preview has this long to come to the end of a batch; then its thread is ended. */
+const PREVIEW_GRACE_MS = 10_000
+
+export interface PreviewRequest {
+  readonly adapter_key: string
+  readonly options: Record<string, unknown>
+  readonly type: TypeRow | null
+  /** How many entries are shown. */
+  readonly limit: number
+}
+
+/**
+ * The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. Reads no more rows and
+ * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
+ */
 export async function previewSource(
-  kernel: Pick<Kernel, 'script'>,
-  adapter_key: string,
+  kernel: Pick<Kernel, 'script' | 'threads' | 'preview_limits'>,
   source: Source,
-  options: Record<string, unknown>,
-  type: TypeRow | null,
-  limit: number,
+  { adapter_key, options, type, limit }: PreviewRequest,
+  { tenant_id, signal }: ReadBy,
 ) {
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
   const rejects: Reject[] = []
@@ -260,9 +295,15 @@ export async function previewSource(
     hash_key: null,
     filled: [],
     preview: limit,
+    preview_limits: kernel.preview_limits,
   }
+  const outputs = importInThread(kernel.script('import-thread'), source, order, {
+    limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
+    signal,
+    admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },
+  })
   try {
-    for await (const output of readSource(kernel, source, order)) {
+    for await (const output of outputs) {
       if (output.kind === 'preview') entries.push(...output.entries.slice(0, limit - entries.length))
       else if (output.kind === 'rejects') rejects.push(...output.items.slice(0, 100 - rejects.length))
       else if (output.kind === 'end') totals = output.totals
@@ -271,9 +312,22 @@ export async function previewSource(
     if (error instanceof SourceFault) failSource(error)
     throw error
   }
-  const { rows, accepted, rejected, reject_totals, warnings } = totals as ImportTotals
-  return { rows, accepted, rejected, entries, rejects, reject_totals: [...reject_totals], warnings: [...warnings] }
+  const { rows, accepted, rejected, reject_totals, warnings, cut } = totals as ImportTotals
+  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
+  return {
+    rows,
+    accepted,
+    rejected,
+    entries,
+    rejects,
+    reject_totals: [...reject_totals],
+    warnings: [...warnings],
+    truncated,
+  }
 }
+
+const previewLimit = ({ max_rows, time_limit_ms }: Kernel['preview_limits'], cut: CutReason): number =>
+  cut === 'rows' ? max_rows : time_limit_ms
 
 /** Takes any object, keyed by its own place: for looking at a source before its type is known. */
 const anything = {

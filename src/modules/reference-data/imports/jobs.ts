@@ -59,16 +59,21 @@ export const datasetImport = defineJob({
     }
     const run = {
       strict: order.strict,
-      outputs: readSource(kernel, source(), {
-        adapter_key: row.adapter_key,
-        options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
-        type: definitionOf(type),
-        strict: order.strict,
-        drop: order.drop,
-        hash: order.hash,
-        hash_key: order.hash.length > 0 ? kernel.keyring.derive(`dataset-hash:${tenant_id}`) : null,
-        filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
-      }),
+      outputs: readSource(
+        kernel,
+        source(),
+        {
+          adapter_key: row.adapter_key,
+          options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
+          type: definitionOf(type),
+          strict: order.strict,
+          drop: order.drop,
+          hash: order.hash,
+          hash_key: order.hash.length > 0 ? kernel.keyring.derive(`dataset-hash:${tenant_id}`) : null,
+          filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
+        },
+        { tenant_id, signal },
+      ),
       onRejects: async (items: readonly Reject[]) => {
         const room = items.slice(0, MAX_KEPT_REJECTS - kept)
         if (room.length > 0) await write((tx) => insertRejects(tx, import_id, kept + 1, room))

@@ -74,6 +74,12 @@ export const PreviewReply = closed(
     rejects: listOf(Reject, 100),
     reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
     warnings: listOf(Warning, 200),
+    truncated: nullable(
+      closed({
+        reason: oneOf(['rows', 'time']),
+        limit: Type.Integer({ minimum: 0, description: 'Rows, or milliseconds.' }),
+      }),
+    ),
   },
   { title: 'Preview' },
 )

@@ -16,6 +16,7 @@ import {
   policyFault,
 } from '../../../registry/overlay.ts'
 import { normaliseText } from '../../../registry/types/normalise.ts'
+import type { TypeCall } from '../../../registry/types/type-runner.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
 import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
 import { definitionOf } from '../imports/actions.ts'
@@ -90,6 +91,7 @@ export async function expectSound(
   laid: readonly Laid[],
   operations: readonly Operation[],
   { shared, type }: Ground,
+  call: TypeCall,
 ): Promise<void> {
   const faults: ProblemError[] = []
   const add = (index: number, pointer: string, detail: string) =>
@@ -114,6 +116,7 @@ export async function expectSound(
       .validate(
         definitionOf(type),
         effective.map(({ entry }) => entry),
+        call,
       )
       .catch(failUnusable)
     for (const { index, faults: found_faults } of checked.faults) {
