@@ -32,6 +32,8 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   const { retry_after_s } = problem.extra
   if (retry_after_s !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retry_after_s)))
   else if (problem.status === 503 || problem.status === 429) headers['retry-after'] = '1'
+  // The rest of the request is not waited for.
+  if (problem.status === 408) headers['connection'] = 'close'
   if (problem.status === 401 && headers['www-authenticate'] === undefined) {
     const error = problem.code === 'token_missing' ? '' : ', error="invalid_token"'
     headers['www-authenticate'] =
