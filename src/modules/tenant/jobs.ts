@@ -3,7 +3,7 @@ import { defineJob } from '../../kernel/job/kind.ts'
 import { insertRecurring } from '../../kernel/job/recurring.ts'
 import { closed } from '../../kernel/schema.ts'
 import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
-import { recordClasses } from './retention.ts'
+import { recordClasses } from './retention/actions.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
 

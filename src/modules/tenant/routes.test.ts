@@ -4,7 +4,7 @@ import { type JobWorld, jobWorld } from '../../../test/support/job-world.ts'
 import { modules } from '../../app/modules.ts'
 import { CANARY_TENANT, HOUSEKEEPING } from './index.ts'
 import { removeOldImportRejects } from './queries.ts'
-import { recordClasses } from './retention.ts'
+import { recordClasses } from './retention/actions.ts'
 
 let w: JobWorld
 let tenant_id: string

@@ -20,7 +20,7 @@ import {
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
-import { findRetentionFault } from './retention.ts'
+import { findRetentionFault } from './retention/actions.ts'
 import { governedActions, impactFault, repeatedName, unknownZone } from './rules.ts'
 import {
   ApprovalPolicy,
