@@ -23,8 +23,6 @@ end $$;
 create trigger upload_name before insert or update of file_name on app.upload
   for each row execute function app.clean_upload_name();
 
-select set_config('app.actor', 'operator:migration', true);
-
 alter table app.upload no force row level security;
 update app.upload set file_name = app.clean_file_name(file_name)
  where file_name is distinct from app.clean_file_name(file_name);
@@ -49,7 +47,7 @@ update app.retention_policy
                                             order by place), '[]')
                     from jsonb_array_elements(classes) with ordinality as listed (item, place)
                    where item ->> 'record_class' in ('jobs', 'import-rejects', 'audit')),
-       revision = revision + 1, updated_at = now(), updated_by = 'operator:migration'
+       revision = revision + 1, updated_at = now(), updated_by = 'operator:migrate'
  where jsonb_path_exists(classes,
          '$[*] ? (!(@.record_class == "jobs" || @.record_class == "import-rejects" || @.record_class == "audit")
                   || (@.record_class == "audit" && @.keep_days != null))');

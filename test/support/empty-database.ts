@@ -18,13 +18,16 @@ export async function runAs(connection: pg.ClientConfig, sql: string): Promise<v
   }
 }
 
-export async function emptyDatabase(): Promise<EmptyDatabase> {
+/** `before`: the version of the first migration that is not applied. */
+export async function emptyDatabase(before?: string): Promise<EmptyDatabase> {
   const template = inject('connections')
   const database = `e_${randomUUID().replaceAll('-', '')}`
   const administer = (sql: string) => runAs({ ...template.postgres, database: 'postgres' }, sql)
   await administer(`create database ${database} owner app_owner`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
-  await migrate({ ...template.migrator, database }, readMigrations(path.join(projectRoot, 'db/migrations')))
+  const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
+  const wanted = migrations.filter(({ version }) => before === undefined || version < before)
+  await migrate({ ...template.migrator, database }, wanted)
   return {
     ...(configs as Record<RoleName, pg.ClientConfig>),
     drop: () => administer(`drop database ${database} with (force)`),

@@ -172,8 +172,14 @@ export class BodyWatch {
     const now_ms = performance.now()
     const passed_ms = now_ms - this.#swept_ms
     this.#swept_ms = now_ms
-    for (const { value: watched } of [...this.#watched]) {
+    for (const place of [...this.#watched]) {
+      const { value: watched } = place
       const { request, first_byte } = watched
+      // A request that was answered before its body was complete does not say that its connection has ended.
+      if (request.socket.destroyed) {
+        this.#watched.remove(place)
+        continue
+      }
       // What arrived and was not read yet is the server's delay, not the client's.
       if (request.readableLength > 0 || request.complete) continue
       watched.waited_ms += passed_ms
@@ -240,6 +246,7 @@ export function readWhole(
   stream.on('data', onData).on('end', onEnd).on('error', onError).on(SLOW_BODY, onSlow)
 }
 
+const CODED_CHUNKS = /,\s*chunked\s*$/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
 
 /** 415 for a body in another coding or character set than ours, 400 for a transfer coding that is not undone. */
@@ -251,8 +258,8 @@ export function expectPlainBody({ headers }: IncomingMessage): void {
       headers: { 'accept-encoding': 'identity' },
     })
   }
-  const transfer = headers['transfer-encoding']
-  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+  // Node's parser undoes chunks and leaves other codings as they are; where the last one is not chunked it refuses the request itself.
+  if (CODED_CHUNKS.test(headers['transfer-encoding'] ?? '')) {
     fail('malformed_request', 'The only transfer coding that is understood is chunked.')
   }
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
