@@ -708,7 +708,9 @@ export interface paths {
         get: operations["getRetentionPolicy"];
         /**
          * Change how long records are kept
-         * @description Roles: tenant_admin, compliance_officer.
+         * @description Classes: `jobs` (finished jobs), `import-rejects` (rejected rows of imports and of files of subjects, counted from the end of the import), `audit` (never removed, so `keep_days` is null). A class that nothing acts on is refused with 409. Housekeeping removes what is older once an hour and records how much.
+         *
+         *     Roles: tenant_admin, compliance_officer.
          *
          *     Governed as `retention-policy`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
@@ -1783,7 +1785,9 @@ export interface paths {
         put?: never;
         /**
          * Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored
-         * @description Roles: policy_editor, compliance_officer.
+         * @description Reads at most so many rows and for so long as the operator allows; `truncated` then says which limit was met, the counts cover what was read, and rules over the whole list are not checked. Ends when the client disconnects. Few previews of a tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After.
+         *
+         *     Roles: policy_editor, compliance_officer.
          *
          *     Send `Idempotency-Key` to make retries safe.
          */
@@ -4774,6 +4778,10 @@ export interface components {
         /** RetentionPolicy */
         RetentionPolicy: {
             classes: {
+                /**
+                 * @description One of jobs, import-rejects and audit.
+                 * @example jobs
+                 */
                 record_class: string;
                 /** @description null: kept for ever. */
                 keep_days: number | null;
@@ -5540,6 +5548,12 @@ export interface components {
                 count: number;
             }[];
             warnings: components["schemas"]["ImportWarning"][];
+            truncated: {
+                /** @enum {string} */
+                reason: "rows" | "time";
+                /** @description Rows, or milliseconds. */
+                limit: number;
+            } | null;
         };
         /** Gate */
         Gate: {
@@ -8282,7 +8296,7 @@ export interface operations {
     createUpload: {
         parameters: {
             query?: {
-                /** @description Kept as provenance; never used as a path. */
+                /** @description Kept as provenance, without path, control, invisible or direction-changing characters; the answer has what was stored. */
                 file_name?: string;
             };
             header?: never;
@@ -9415,6 +9429,10 @@ export interface operations {
             content: {
                 "application/json": {
                     classes: {
+                        /**
+                         * @description One of jobs, import-rejects and audit.
+                         * @example jobs
+                         */
                         record_class: string;
                         /** @description null: kept for ever. */
                         keep_days: number | null;
@@ -10794,7 +10812,7 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "json" | "ndjson" | "csv" | "xlsx";
-                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx). */
+                /** @description Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv and xlsx): those that begin with =, +, - or @, also full-width, with or without white space before it. Without the guard a file reads back exactly. */
                 formula_guard?: boolean;
             };
             header?: never;
@@ -17048,7 +17066,7 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "csv" | "ndjson";
-                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv). */
+                /** @description Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv): those that begin with =, +, - or @, also full-width, with or without white space before it. Without the guard a file reads back exactly. */
                 formula_guard?: boolean;
             };
             header?: never;

@@ -77,6 +77,21 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.clean_file_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF(NULLIF(NULLIF("left"(btrim(regexp_replace(regexp_replace(NORMALIZE(name, NFC), '[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]'::text, ''::text, 'g'::text), '^.*[/\\](?=[^/\\])|[/\\]+$'::text, ''::text, 'g'::text)), 255), ''::text), '.'::text), '..'::text)
+;
+CREATE OR REPLACE FUNCTION app.clean_upload_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.file_name := app.clean_file_name(new.file_name);
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.date_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1480,7 +1495,8 @@ create table app.retention_policy (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
-  constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
+  constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -1776,6 +1792,7 @@ CREATE INDEX upload_expires_idx ON app.upload USING btree (tenant_id, expires_at
 create policy open on app.upload as permissive for all using (true) with check (true);
 create policy wall on app.upload as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER upload_actor BEFORE INSERT OR DELETE OR UPDATE ON app.upload FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER upload_name BEFORE INSERT OR UPDATE OF file_name ON app.upload FOR EACH ROW EXECUTE FUNCTION app.clean_upload_name();
 grant delete, insert, select, update on app.upload to app;
 
 -- upload_chunk: tenant
