@@ -268,7 +268,11 @@ async function measureDifference(bench: Bench, list: DatasetRow, files: ListFile
   }
   const fields_ms: number[] = []
   for (let round = 0; round < SMALL_ROUNDS; round++) {
-    fields_ms.push(await timed(() => countAll((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 })))
+    fields_ms.push(
+      await timed(() =>
+        countAll((body) => database.read(scope, body), { ...list, version: 1 }, { ...list, version: 2 }),
+      ),
+    )
   }
   const fields = 'difference field by field, all keys, 0.1 % changed'
   const libraries = await measureLibraries(files).catch((error: Error) => error)

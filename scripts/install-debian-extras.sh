@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what some stands want beyond npm, from Debian's own packages: pgbouncer, chromium and wrk. The product and
 # `npm test` need none of it. With --newer-pgbouncer also unpacks Debian 13's PgBouncer, which tracks named statements,
-# beside the system's: nothing else uses it. Says plainly what it could not do, and then ends with 1.
+# beside the system's: nothing else uses it. Packages come from the sources this machine is already configured with; no
+# other host is contacted. Says plainly what it could not do, and then ends with 1.
 set -u
 
 extras=/opt/probity-extras
@@ -23,7 +24,7 @@ give_up() {
 
 [ "$(id -u)" = 0 ] || give_up 'this must run as root (try: sudo sh scripts/install-debian-extras.sh).'
 command -v apt-get >/dev/null || give_up 'there is no apt-get; this is for Debian and its relatives.'
-apt-get update -qq || give_up 'the package lists cannot be fetched; is there a way to the mirror?'
+apt-get update -qq || give_up 'the package lists cannot be fetched; check the sources in /etc/apt.'
 
 for package in $wanted; do
   if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null; then
@@ -33,13 +34,25 @@ for package in $wanted; do
   fi
 done
 
+# The archive that this machine gets Debian's packages from, with the keyring its entry names, if any.
+debian_source() {
+  ask() { apt-get indextargets --format "$1" 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1; }
+  uri=$(ask '$(REPO_URI)')
+  entry=$(ask '$(SOURCESENTRY)')
+  [ -n "$uri" ] || return 1
+  keys=$(sed -n 's/.*[Ss]igned-[Bb]y[:=] *\([^] ]*\).*/\1/p' "${entry%:*}" | head -n 1)
+  echo "deb ${keys:+[signed-by=$keys] }$uri trixie main"
+}
+
 # A program of a newer release needs the C library of that release: it is unpacked with it and run by its own loader.
 unpack_newer_pgbouncer() {
   work=$(mktemp -d) || return 1
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$extras/debian-13"
-  keys=/usr/share/keyrings/debian-archive-keyring.gpg
-  echo "deb [signed-by=$keys] http://deb.debian.org/debian trixie main" >"$work/sources.list"
+  if ! debian_source >"$work/sources.list"; then
+    echo 'No configured source of this machine is the Debian archive.' >&2
+    return 1
+  fi
   options="-o Dir::Etc::SourceList=$work/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$work/lists"
   options="$options -o Dir::Cache=$work/cache -o APT::Sandbox::User=root"
   # shellcheck disable=SC2086

@@ -143,6 +143,13 @@ describe('homes', () => {
     expect(wrong.map(({ file }) => file)).toEqual([])
   })
 
+  test('threads are started in two files only, where they run under a slot of the admission', () => {
+    const starting = sources.filter(({ text }) => /new Worker\(/.test(text))
+    const expected = ['src/kernel/bounded-thread.ts', 'src/registry/import/import-runner.ts']
+    expect(starting.map(({ file }) => file).toSorted()).toEqual(expected)
+    expect(starting.filter(({ text }) => !/thread-admission\.ts'/.test(text)).map(({ file }) => file)).toEqual([])
+  })
+
   test('only the configuration reads the environment', () => {
     const wrong = sources.filter(({ file, text }) => /process\.env/.test(text) && !file.startsWith('src/app/'))
     expect(wrong.map(({ file }) => file)).toEqual([])

@@ -43,3 +43,9 @@ test('production dependencies are few and pinned', () => {
   expect(versions.length).toBeLessThanOrEqual(40)
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
 })
+
+test('the script for Debian extras names no host: it uses the sources of the machine', () => {
+  const script = fs.readFileSync(path.join(projectRoot, 'scripts/install-debian-extras.sh'), 'utf8')
+  expect(script).toContain('apt-get')
+  expect(script.match(/:\/\/|\b[a-z0-9-]+\.(org|com|net|io)\b/g) ?? []).toEqual([])
+})

@@ -10,7 +10,7 @@ import { emptyDatabase } from './support/empty-database.ts'
 
 test('tenants that could approve are set up by the upgrade, and those that begin are not', async () => {
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
-  const target = await emptyDatabase('0022')
+  const target = await emptyDatabase('guard_activations')
   const client = new pg.Client(target.postgres)
   try {
     await client.connect()

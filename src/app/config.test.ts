@@ -83,9 +83,10 @@ describe('production', () => {
 describe('a bad value', () => {
   const whole = ['PORT', 'PROBITY_METRICS_PORT', 'PROBITY_POOL_SIZE', 'PROBITY_STATEMENT_TIMEOUT_MS']
   const more = ['PROBITY_WORKER_SLOTS', 'PROBITY_UPLOAD_MAX_BYTES', 'PROBITY_TRUSTED_PROXIES', 'PROBITY_DRAIN_MS']
+  const threads = ['PROBITY_HEAVY_THREADS', 'PROBITY_PREVIEW_MAX_ROWS', 'PROBITY_PREVIEW_TIME_LIMIT_MS']
   const badNumbers = ['x', '-1', '1.5', '1e3', ' 8000', '0x50', '99999999999999999']
 
-  test.each([...whole, ...more])('%s must be a whole number in its range', (name) => {
+  test.each([...whole, ...more, ...threads])('%s must be a whole number in its range', (name) => {
     for (const text of badNumbers) {
       expect(faultsOf({ [name]: text }), text).toEqual([
         expect.stringMatching(`^${name} must be a whole number from \\d+ to \\d+\\.$`),

@@ -4,6 +4,7 @@
  */
 import fs from 'node:fs'
 import { parseDatabaseUrl } from '../kernel/database/servers.ts'
+import { defaultThreads } from '../kernel/thread-admission.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { parseIssuers } from './issuers.ts'
 
@@ -29,6 +30,9 @@ export interface Config {
   readonly statement_timeout_ms: number
   readonly worker_slots: number
   readonly upload_max_bytes: number
+  readonly heavy_threads: number
+  readonly preview_max_rows: number
+  readonly preview_time_limit_ms: number
   readonly log_level: string
   readonly metrics_port: number
   readonly metrics_host: string
@@ -109,6 +113,9 @@ export function readConfig(env: Variables): Config {
     statement_timeout_ms: integer('PROBITY_STATEMENT_TIMEOUT_MS', 15_000, 100, 600_000),
     worker_slots: integer('PROBITY_WORKER_SLOTS', 4, 1, 100),
     upload_max_bytes: integer('PROBITY_UPLOAD_MAX_BYTES', 512 * 1024 * 1024, 1024, 1024 ** 4),
+    heavy_threads: integer('PROBITY_HEAVY_THREADS', defaultThreads(), 1, 64),
+    preview_max_rows: integer('PROBITY_PREVIEW_MAX_ROWS', 1_000_000, 100, 1_000_000_000),
+    preview_time_limit_ms: integer('PROBITY_PREVIEW_TIME_LIMIT_MS', 10_000, 100, 600_000),
     log_level: level,
     metrics_port: integer('PROBITY_METRICS_PORT', 9464, 0, 65535),
     metrics_host: given('PROBITY_METRICS_HOST') ?? '127.0.0.1',

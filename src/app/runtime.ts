@@ -29,6 +29,7 @@ import { ProcessRegistry } from '../kernel/process/registry.ts'
 import { runChecks } from '../kernel/readiness.ts'
 import type { Module, Route } from '../kernel/route.ts'
 import type { Keyring } from '../kernel/seal.ts'
+import { defaultThreads, ThreadAdmission } from '../kernel/thread-admission.ts'
 import { createFirstSight, KeyUsage } from '../modules/access/index.ts'
 import { collectSeldom } from './collector.ts'
 import { readWaiting, waitingGauges } from './gauges.ts'
@@ -52,6 +53,10 @@ export interface RuntimeOptions {
   readonly statement_timeout_ms: number
   readonly wait_ms?: number
   readonly upload_max_bytes: number
+  /** Threads that run heavy work at once; one less than there are cores unless said otherwise. */
+  readonly heavy_threads?: number
+  readonly preview_max_rows?: number
+  readonly preview_time_limit_ms?: number
   /** Replies are checked against their declaration, undeclared problems are errors: on in tests. */
   readonly strict: boolean
   readonly modules?: readonly Module[]
@@ -78,6 +83,8 @@ const WAIT_MS = 2000
 /** So many can be answered within that time where each takes up to forty milliseconds; most takes far less. */
 const WAITING_PER_CONNECTION = 50
 const USAGE_EVERY_MS = 5000
+const PREVIEW_MAX_ROWS = 1_000_000
+const PREVIEW_TIME_LIMIT_MS = 10_000
 /** A heartbeat must not wait for a claim: two are used, since the gate gives one tenant, here the system's, half of them. */
 const QUEUE_CONNECTIONS = 4
 
@@ -116,6 +123,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return []
     }
   })
+  const threads = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
+  metrics.gauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
+  metrics.gauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
   const issuer = createBuiltInIssuer(database, keyring)
   const trusted = trustedIssuers(options.issuers, () => issuer.publicKeys())
   const routes = modules.flatMap((module) => module.routes)
@@ -138,6 +148,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     audit: createAuditKeys(integrity),
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     limits: new Limits(),
+    threads,
+    preview_limits: {
+      max_rows: options.preview_max_rows ?? PREVIEW_MAX_ROWS,
+      time_limit_ms: options.preview_time_limit_ms ?? PREVIEW_TIME_LIMIT_MS,
+    },
     standings: new Standings((tenant_id, epoch) =>
       database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findStanding(tx, epoch)),
     ),

@@ -106,6 +106,9 @@ function openRuntime({ config, project, connections, keyring, log, http }: Serve
     prepared_statements: config.prepared_statements,
     statement_timeout_ms: config.statement_timeout_ms,
     upload_max_bytes: config.upload_max_bytes,
+    heavy_threads: config.heavy_threads,
+    preview_max_rows: config.preview_max_rows,
+    preview_time_limit_ms: config.preview_time_limit_ms,
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

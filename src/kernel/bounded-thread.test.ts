@@ -40,7 +40,7 @@ test('so many tasks of one caller wait, and another still gets in', async () => 
   start({ max_waiting: 1 })
   const running = thread.run('1', { caller: 'a' })
   const waiting = thread.run('2', { caller: 'a' })
-  await expect(thread.run('3', { caller: 'a' })).rejects.toMatchObject({ reason: 'busy' })
+  await expect(thread.run('3', { caller: 'a' })).rejects.toMatchObject({ code: 'concurrency_limited' })
   expect(await Promise.all([running, waiting, thread.run('4', { caller: 'b' })])).toEqual(['1!', '2!', '4!'])
 })
 

@@ -1,9 +1,11 @@
 /**
  * A worker thread with bounded memory and a time limit for each task, started when it is needed and replaced after it died or
- * had to be stopped. Tasks are served one after the other, callers by turns; what a task means is no concern of this file.
+ * had to be stopped. Tasks are served one after the other, in the order the admission gives; what a task means is no concern of
+ * this file.
  */
 import { Worker } from 'node:worker_threads'
 import { fail, Problem } from './problem.ts'
+import { ThreadAdmission, type WorkKind } from './thread-admission.ts'
 
 export interface ThreadOptions {
   /** What messages call it. */
@@ -15,6 +17,8 @@ export interface ThreadOptions {
   readonly heap_limit_mib: number
   /** So many tasks of one caller may wait. */
   readonly max_waiting?: number
+  /** Decides when a task may run; without it only this thread's own tasks are counted. */
+  readonly admission?: ThreadAdmission | undefined
 }
 
 export interface RunOptions {
@@ -30,7 +34,7 @@ const START_LIMIT_MS = 60_000
 
 /** Why there is no answer: the task met a limit (`time`, `memory`) or `crashed` the thread, or it never had a fair chance. */
 export class ThreadFailure extends Error {
-  readonly reason: 'time' | 'memory' | 'crashed' | 'stopped' | 'not_started' | 'busy' | 'closed'
+  readonly reason: 'time' | 'memory' | 'crashed' | 'stopped' | 'not_started' | 'closed'
   constructor(reason: ThreadFailure['reason'], message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'ThreadFailure'
@@ -42,85 +46,72 @@ export class ThreadFailure extends Error {
 export function failUndone(error: unknown, detail: string): never {
   if (!(error instanceof ThreadFailure)) throw error
   if (error.reason === 'closed') fail('shutting_down')
-  const code = error.reason === 'busy' ? 'overloaded' : 'dependency_unavailable'
-  throw Object.assign(new Problem(code, { detail, retry_after_s: 1 }), { cause: error })
+  throw Object.assign(new Problem('dependency_unavailable', { detail, retry_after_s: 1 }), { cause: error })
 }
 
-interface Call<Task, Answer> {
-  readonly task: Task
-  readonly transfer: readonly ArrayBuffer[]
-  readonly resolve: (answer: Answer) => void
-  readonly reject: (error: unknown) => void
-}
+const MAX_WAITING = 50
 
 export class BoundedThread<Task, Answer> {
   readonly #options: ThreadOptions
-  /** By caller, in the order of their turns. */
-  readonly #waiting = new Map<string, Call<Task, Answer>[]>()
-  #running: Call<Task, Answer> | null = null
-  #current: { readonly worker: Worker; readonly ready: Promise<unknown> } | null = null
+  readonly #admission: ThreadAdmission
+  readonly #kind: WorkKind
+  readonly #calls = new Set<AbortController>()
   #isClosed = false
+  #current: { readonly worker: Worker; readonly ready: Promise<unknown> } | null = null
 
   constructor(options: ThreadOptions) {
     this.#options = options
+    this.#admission = options.admission ?? new ThreadAdmission({ threads: 1 })
+    // One thread serves one task at a time, whatever else the process could run.
+    this.#kind = { name: options.name, max_running: () => 1, max_waiting: options.max_waiting ?? MAX_WAITING }
   }
 
   async run(task: Task, { signal, caller = '', transfer = [] }: RunOptions = {}): Promise<Answer> {
-    const { name, max_waiting = Number.POSITIVE_INFINITY } = this.#options
     signal?.throwIfAborted()
-    if (this.#isClosed) throw new ThreadFailure('closed', `The ${name} is closed`)
-    const queue = this.#waiting.get(caller) ?? []
-    if (queue.length >= max_waiting) throw new ThreadFailure('busy', `Too many tasks wait for the ${name}`)
-    let abort = (): void => {}
-    const answer = new Promise<Answer>((resolve, reject) => {
-      const call = { task, transfer, resolve, reject }
-      abort = () => {
-        reject(signal?.reason)
-        if (this.#running === call) void this.#stop()
-        const at = queue.indexOf(call)
-        if (at >= 0) queue.splice(at, 1)
-      }
-      queue.push(call)
-    })
-    this.#waiting.set(caller, queue)
-    signal?.addEventListener('abort', abort, { once: true })
-    this.#serve()
-    return answer.finally(() => signal?.removeEventListener('abort', abort))
+    if (this.#isClosed) throw this.#closed()
+    const call = new AbortController()
+    const onAbort = (): void => call.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    this.#calls.add(call)
+    try {
+      const request = { kind: this.#kind, caller, signal: call.signal }
+      return await this.#admission.run(request, () => this.#performUntilAborted(task, transfer, call.signal))
+    } finally {
+      this.#calls.delete(call)
+      signal?.removeEventListener('abort', onAbort)
+    }
   }
 
   /** Ends the thread; calls that still wait are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const closed = new ThreadFailure('closed', `The ${this.#options.name} was closed`)
-    for (const call of [...this.#waiting.values()].flat()) call.reject(closed)
-    this.#waiting.clear()
+    for (const call of this.#calls) call.abort(this.#closed())
     await this.#stop()
   }
 
-  #serve(): void {
-    if (this.#running) return
-    const call = this.#next()
-    if (!call) return
-    this.#running = call
-    this.#perform(call)
-      .then(call.resolve, call.reject)
-      .finally(() => {
-        this.#running = null
-        this.#serve()
-      })
+  #closed(): ThreadFailure {
+    return new ThreadFailure('closed', `The ${this.#options.name} is closed`)
   }
 
-  #next(): Call<Task, Answer> | undefined {
-    for (const [caller, queue] of this.#waiting) {
-      const call = queue.shift()
-      this.#waiting.delete(caller)
-      if (queue.length > 0) this.#waiting.set(caller, queue)
-      if (call) return call
+  /** A task is ended by ending its thread; the next one gets a new thread. The slot is kept until the thread is gone. */
+  async #performUntilAborted(task: Task, transfer: readonly ArrayBuffer[], signal: AbortSignal): Promise<Answer> {
+    signal.throwIfAborted()
+    let stopping: Promise<void> | undefined
+    const onAbort = (): void => {
+      stopping = this.#stop()
     }
-    return undefined
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await this.#perform(task, transfer)
+    } catch (error) {
+      await stopping
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
   }
 
-  async #perform({ task, transfer }: Call<Task, Answer>): Promise<Answer> {
+  async #perform(task: Task, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { worker, ready } = this.#start()
     const { name, time_limit_ms } = this.#options
     worker.ref()
@@ -170,8 +161,9 @@ export class BoundedThread<Task, Answer> {
       const onError = (error: Error): void => end(() => reject(this.#reasonOf(error)))
       const onExit = (): void => end(() => reject(new ThreadFailure('stopped', `The ${name} was stopped`)))
       const onLimit = (): void => {
-        end(() => reject(new ThreadFailure('time', `it took longer than ${limit_ms / 1000} s`)))
-        void this.#stop()
+        // First the thread, then the answer: the caller's slot is free only when the thread is gone.
+        const failure = new ThreadFailure('time', `it took longer than ${limit_ms / 1000} s`)
+        end(() => void this.#stop().then(() => reject(failure)))
       }
       const timer = setTimeout(onLimit, limit_ms)
       const end = (settle: () => void): void => {

@@ -12,6 +12,7 @@ import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Readiness } from './readiness.ts'
 import type { Actor, Module, RequestFacts, Route } from './route.ts'
+import type { ThreadAdmission } from './thread-admission.ts'
 
 export interface BuildFacts {
   readonly version: string
@@ -43,6 +44,9 @@ export interface Kernel {
   readonly audit: AuditKeys
   readonly jobs: JobQueue
   readonly limits: Limits
+  /** Every worker thread of the process runs under a slot of this. */
+  readonly threads: ThreadAdmission
+  readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }
   readonly standings: Standings
   readonly issuer: BuiltInIssuer
   readonly modules: readonly Module[]

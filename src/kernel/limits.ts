@@ -114,6 +114,13 @@ export class Limits {
     }
   }
 
+  /** Before a body is received whose request will want to enter. */
+  expectRoom(tenantId: string, standing: Standing): void {
+    if (this.#inFlight.count(tenantId) >= this.limitOf(standing, 'in_flight').burst) {
+      refuse('concurrency_limited', { retry_after_s: 1 })
+    }
+  }
+
   leave(tenantId: string): void {
     this.#inFlight.leave(tenantId)
   }

@@ -300,7 +300,7 @@ export const problems = {
   overloaded: {
     status: 503,
     title: 'The service is busy',
-    advice: 'No database connection was free in time. Wait as long as Retry-After says and repeat.',
+    advice: 'No database connection, thread or memory was free in time. Wait as long as Retry-After says and repeat.',
     retryable: true,
   },
   shutting_down: {

@@ -80,7 +80,12 @@ interface Sheet {
   readonly guard: Guard
   readonly exact: boolean
 }
-const guarded: Guard = (cell) => (typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
+/**
+ * What spreadsheets read as the start of a formula: the four signs also in their full-width and small forms and as the minus sign
+ * proper, behind white space or invisible characters too; and a leading tab or line break, which is cut off before that is decided.
+ */
+const FORMULA_START = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/u
+const guarded: Guard = (cell) => (typeof cell === 'string' && FORMULA_START.test(cell) ? `'${cell}` : cell)
 
 /** A blank cell is read back as no member, so where that matters one that is null or a blank text goes with the rest. */
 function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
@@ -96,7 +101,7 @@ function cellsOf(entry: Entry, { columns, guard, exact }: Sheet): XlsxCell[] {
 }
 
 async function* asRows(texts: EntryLines, sheet: Sheet): AsyncGenerator<XlsxCell[]> {
-  const header = [...sheet.columns.map(({ name }) => name), REST]
+  const header = [...sheet.columns.map(({ name }) => sheet.guard(name)), REST]
   let head = true
   for await (const batch of texts) {
     if (head) yield header
@@ -108,7 +113,8 @@ async function* asRows(texts: EntryLines, sheet: Sheet): AsyncGenerator<XlsxCell
 
 const quoted = (cell: XlsxCell): string => {
   const text = cell === null || cell === undefined ? '' : String(cell)
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  // Semicolons and tabs too: where they separate cells, a text must not be split into a cell of its own making.
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 async function* asCsv(texts: EntryLines, sheet: Sheet): AsyncGenerator<Buffer> {

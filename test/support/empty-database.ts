@@ -18,18 +18,17 @@ export async function runAs(connection: pg.ClientConfig, sql: string): Promise<v
   }
 }
 
-/** `until`: the first migration that is left out. */
-export async function emptyDatabase(until = '9999'): Promise<EmptyDatabase> {
+/** `before`: the name of the first migration that is not applied, without its number. */
+export async function emptyDatabase(before?: string): Promise<EmptyDatabase> {
   const template = inject('connections')
   const database = `e_${randomUUID().replaceAll('-', '')}`
   const administer = (sql: string) => runAs({ ...template.postgres, database: 'postgres' }, sql)
   await administer(`create database ${database} owner app_owner`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
   const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
-  await migrate(
-    { ...template.migrator, database },
-    migrations.filter(({ version }) => version < until),
-  )
+  const end = before === undefined ? migrations.length : migrations.findIndex(({ name }) => name === before)
+  if (end < 0) throw new Error(`there is no migration ${before}`)
+  await migrate({ ...template.migrator, database }, migrations.slice(0, end))
   return {
     ...(configs as Record<RoleName, pg.ClientConfig>),
     drop: () => administer(`drop database ${database} with (force)`),

@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly wait_ms?: number
   readonly prepared?: boolean
   readonly upload_max_bytes?: number
+  readonly heavy_threads?: number
+  readonly preview_max_rows?: number
   readonly cors_origins?: readonly string[]
   readonly trusted_proxies?: number
   readonly scripts_dir?: string
@@ -94,6 +96,9 @@ export async function world(options: WorldOptions = {}) {
     // A busy machine is no reason for a test to fail; the limit itself is tested where it belongs.
     wait_ms: options.wait_ms ?? 60_000,
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
+    // The same on every machine: what waits for a thread must not depend on its cores.
+    heavy_threads: options.heavy_threads ?? 4,
+    ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),
     strict: true,
     assets: (app) => installAssets(app, projectRoot),
     scripts_dir: options.scripts_dir ?? threadsDir,

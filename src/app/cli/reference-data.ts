@@ -206,7 +206,10 @@ Example:
       }
       await read(async (tx) => {
         const list = await needList(tx, list_key)
-        if (from !== to) terminal.note(summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to })))
+        if (from !== to)
+          terminal.note(
+            summaryLine(await countAll((body) => body(tx), { ...list, version: from }, { ...list, version: to })),
+          )
         terminal.note(await standingOf(tx, list))
       })
       return 0

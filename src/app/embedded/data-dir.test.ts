@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { prepareDataDir, resolveDataDir } from './data-dir.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -36,6 +36,41 @@ describe('the data folder', () => {
     expect(() => prepareDataDir(chosen)).toThrow(`cannot enter ${closed}. Set PROBITY_DATA_DIR`)
     fs.writeFileSync(path.join(closed, 'other.txt'), '')
     expect(() => prepareDataDir(closed)).toThrow(`chmod o+x '${closed}'`)
+  })
+
+  describe.runIf(isRoot)('on a machine whose programs cannot be run', () => {
+    const usual = process.env['PATH']
+    const only = (...programs: string[]): string => {
+      const dir = fs.mkdtempSync(path.join(folder, 'bin-'))
+      fs.chmodSync(dir, 0o755)
+      for (const program of programs) fs.symlinkSync(`/usr/bin/${program}`, path.join(dir, program))
+      process.env['PATH'] = dir
+      return dir
+    }
+    afterEach(() => {
+      process.env['PATH'] = usual
+    })
+
+    it('reports that "test" could not be run instead of a folder that cannot be entered', () => {
+      const dir = only('id')
+      const reason = `the program "test" could not be run, because it was not found in PATH=${dir}`
+      expect(() => resolveDataDir({}, folder)).toThrow(reason)
+      expect(() => prepareDataDir(path.join(folder, 'unchecked'))).toThrow(reason)
+    })
+
+    it('reports a program that may not be executed', () => {
+      fs.writeFileSync(path.join(only('id'), 'test'), '', { mode: 0o600 })
+      expect(() => resolveDataDir({}, folder)).toThrow(
+        'the program "test" could not be run, because spawnSync test EACCES',
+      )
+    })
+
+    it('reports that "id" could not be run instead of a user that does not exist', () => {
+      only()
+      expect(() => resolveDataDir({}, folder)).toThrow(
+        'Cannot look up the user "postgres": the program "id" could not be run',
+      )
+    })
   })
 
   it('is made private, parents and all', () => {

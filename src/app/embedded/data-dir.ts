@@ -27,9 +27,27 @@ export function processOptions(user: DatabaseUser) {
   return { cwd: '/', env, ...(user && { uid: user.uid | 0, gid: user.gid | 0 }) }
 }
 
+/**
+ * Runs a program of the system and gives its exit status and output. A program that could not be run has answered nothing, so
+ * that is an error of its own and never taken for a "no".
+ */
+function runProgram(program: string, args: readonly string[], options: object, purpose: string) {
+  const { error, status, signal, stdout } = spawnSync(program, args, { encoding: 'utf8', ...options })
+  if (error === undefined && status !== null) return { status, stdout: stdout as string }
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  const reason =
+    code === 'ENOENT'
+      ? `it was not found in PATH=${process.env['PATH'] ?? ''}`
+      : code === 'EPERM'
+        ? 'this process may not start programs as another user (EPERM); a container without the capabilities SETUID and SETGID cannot'
+        : (error?.message ?? `it was ended by ${signal}`)
+  throw new Error(`Cannot ${purpose}: the program "${program}" could not be run, because ${reason}.`, { cause: error })
+}
+
 function lookUp(name: string): DatabaseUser {
-  const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }))
-  if (uid?.status !== 0 || gid?.status !== 0) return null
+  const ask = (flag: string) => runProgram('id', [flag, name], {}, `look up the user "${name}"`)
+  const [uid, gid] = [ask('-u'), ask('-g')]
+  if (uid.status !== 0 || gid.status !== 0) return null
   return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
@@ -48,7 +66,8 @@ export function databaseUser(dir: string): DatabaseUser {
 
 function canEnter(dir: string, user: DatabaseUser): boolean {
   // Asked of the kernel as that user, because mode bits alone do not show access control lists.
-  return spawnSync('test', ['-x', dir], processOptions(user)).status === 0
+  const purpose = `check whether the database user "${user?.name}" can enter ${dir}`
+  return runProgram('test', ['-x', dir], processOptions(user), purpose).status === 0
 }
 
 /** The first folder on the way to `dir` that the user cannot enter; folders that do not exist yet will be made enterable. */

@@ -3,6 +3,7 @@
  * memory is said to be unproved, unsearched or untried; a thread that fails is never taken for an answer.
  */
 import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
+import type { ThreadAdmission } from '../../kernel/thread-admission.ts'
 import type { Finding, Inputs } from '../model.ts'
 import { type AnalysisOrder, pack, partsOf } from './analysis-order.ts'
 import type { Attempt, Findings, Task } from './analysis-task.ts'
@@ -15,6 +16,7 @@ export interface AnalystOptions {
   readonly script: URL | string
   readonly time_limit_ms?: number
   readonly heap_limit_mib?: number
+  readonly admission?: ThreadAdmission
 }
 
 export interface Analysis {
@@ -49,13 +51,15 @@ const MAX_WAITING = 50
 /** Of the time limit: how long is searched, so that what was found by then is told. */
 const SEARCHED_SHARE = 1 / 3
 
-export function createAnalyst({ script, time_limit_ms = TIME_LIMIT_MS, heap_limit_mib }: AnalystOptions): Analyst {
+export function createAnalyst(options: AnalystOptions): Analyst {
+  const { script, time_limit_ms = TIME_LIMIT_MS, heap_limit_mib, admission } = options
   const thread = new BoundedThread<Task, Answer>({
     name: 'analysis worker',
     script,
     time_limit_ms,
     heap_limit_mib: heap_limit_mib ?? HEAP_LIMIT_MIB,
     max_waiting: MAX_WAITING,
+    admission,
   })
   const limit_ms = time_limit_ms * SEARCHED_SHARE
 

@@ -9,10 +9,13 @@ import type { Metrics } from '../metrics.ts'
 import { Problem, type ProblemCode, problemBody } from '../problem.ts'
 import { createSampler, readRequestId, securityHeaders } from './envelope.ts'
 import { problemHeaders } from './problem-reply.ts'
+import { hasBody } from './request-body.ts'
 
 export interface Door {
   readonly isFull: () => boolean
   readonly floodOf: (request: IncomingMessage) => Refusal | undefined
+  /** Called for every request that has a body, refused ones included: their bodies arrive all the same. */
+  readonly onBody: (request: IncomingMessage) => void
   readonly log: Pick<Log, 'warn'>
   readonly metrics: Pick<Metrics, 'request'>
 }
@@ -38,7 +41,7 @@ const behind = prepare('overloaded', 'requests are refused unseen: the database 
 const flood = prepare('rate_limited', 'requests are refused unseen: a tenant goes on far beyond its limit')
 
 /** To be called once the server has its listener for requests: that one is asked when there is room. */
-export function guardDoor(server: Server, { isFull, floodOf, log, metrics }: Door): void {
+export function guardDoor(server: Server, { isFull, floodOf, onBody, log, metrics }: Door): void {
   const [handle] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void]
   const whenBehind = { ...behind, sample: createSampler(TOLD_PER_SECOND) }
   const inFlood = { ...flood, sample: createSampler(TOLD_PER_SECOND) }
@@ -64,6 +67,7 @@ export function guardDoor(server: Server, { isFull, floodOf, log, metrics }: Doo
 
   server.removeAllListeners('request')
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (hasBody(request)) onBody(request)
     if (isRefusable(request)) {
       if (isFull()) return refuse(request, response, whenBehind)
       const refusal = floodOf(request)

@@ -8,6 +8,8 @@ interface FrameworkError {
 
 export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error
+  // The request was given up: by its client, who reads no answer, or because the process is closing.
+  if (error instanceof DOMException && error.name === 'AbortError') return new Problem('shutting_down')
   const { code, statusCode } = (error ?? {}) as FrameworkError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) return new Problem('too_large')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || statusCode === 415) return new Problem('media_type_unsupported')
@@ -30,6 +32,8 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   const { retry_after_s } = problem.extra
   if (retry_after_s !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retry_after_s)))
   else if (problem.status === 503 || problem.status === 429) headers['retry-after'] = '1'
+  // The rest of the request is not waited for.
+  if (problem.status === 408) headers['connection'] = 'close'
   if (problem.status === 401 && headers['www-authenticate'] === undefined) {
     const error = problem.code === 'token_missing' ? '' : ', error="invalid_token"'
     headers['www-authenticate'] =

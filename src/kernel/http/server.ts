@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { alarmReasonOf } from '../alarm.ts'
-import { pointerTo, readJson } from '../json-text.ts'
+import { pointerTo } from '../json-text.ts'
 import type { Kernel } from '../kernel.ts'
-import { Line, type Place } from '../line.ts'
+import { Line } from '../line.ts'
 import { logRequest } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { codesOf } from '../openapi.ts'
@@ -17,13 +17,24 @@ import { decodeQuery, splitQuery } from '../query-text.ts'
 import { readIdempotencyKey } from '../request/idempotency.ts'
 import { isStreamed, type RequestFacts, type Route } from '../route.ts'
 import { type Admission, type AdmissionDeps, createAdmissions, expectAcceptable, expectRole } from './admission.ts'
+import { installParsers, JSON_LIMIT_BYTES } from './body-parsers.ts'
 import { createDispatch, type Inputs, type Outcome } from './dispatch.ts'
 import { guardDoor } from './door.ts'
 import { type Cors, createBaseHeaders, createRawAnswer, expectHeaders, readRequestId, traceOut } from './envelope.ts'
 import { LateAbort } from './late-abort.ts'
 import { createMethodGuard, type Mounted, urlsOf } from './method-guard.ts'
 import { problemFrom, problemHeaders } from './problem-reply.ts'
-import { failValidation, faultsOf, isFreeAt, unstorableIn } from './validation.ts'
+import {
+  type BodyLimits,
+  type BodyRate,
+  BodyWatch,
+  expectPlainBody,
+  hasBody,
+  ReceivingBodies,
+  STREAMED_BYTES,
+} from './request-body.ts'
+import { failValidation, faultsOf, unstorableIn } from './validation.ts'
+import { startWork, type Visit, visitOf } from './visit.ts'
 
 export interface ServerOptions {
   readonly kernel: Kernel
@@ -35,6 +46,8 @@ export interface ServerOptions {
   readonly trusted_proxies: number
   /** So many wait for the database that whoever comes now would wait in vain. */
   readonly isFull: () => boolean
+  readonly body_limits?: BodyLimits | undefined
+  readonly body_rate?: BodyRate | undefined
   readonly onObserved?: (facts: { tenant_id: string; principal: string; operation: string; status: number }) => void
   /** Registers what is not part of the API: the console and the documentation's scripts. */
   readonly assets?: (app: FastifyInstance) => Promise<Fallback>
@@ -43,28 +56,6 @@ export interface ServerOptions {
 /** Answers a request no route matched, for example with the console's page; false when it does not. */
 export type Fallback = (request: FastifyRequest, reply: FastifyReply) => boolean
 
-interface Visit {
-  route: Route | undefined
-  code: string | undefined
-  started_ms: number
-  /** Its address, read at once: once the connection has ended nobody knows it any more. */
-  client: string
-  trace_id: string | undefined
-  tenant_id: string | undefined
-  principal: string | undefined
-  input: Admission | undefined
-  /** RateLimit headers, for whatever the answer will be. */
-  headers: Record<string, string>
-  readonly abort: Place<LateAbort>
-}
-declare module 'fastify' {
-  interface FastifyRequest {
-    visit: Visit | null
-  }
-}
-const visitOf = (request: FastifyRequest): Visit => request.visit as Visit
-
-export const JSON_LIMIT_BYTES = 1024 * 1024
 /** Node's 511 overflows in a burst, and whoever is dropped there, of any tenant, tries again only a second later. */
 const CONNECTION_BACKLOG = 4096
 
@@ -75,6 +66,8 @@ export interface HttpServer {
   /** From now on readiness says 503 and connections are closed after their answer. */
   drain(): void
   readonly draining: boolean
+  /** How many request bodies are being received. */
+  readonly receiving: number
   listen(port: number, host: string): Promise<number>
   close(): Promise<void>
 }
@@ -91,13 +84,16 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   const baseHeaders = createBaseHeaders(options.cors)
   const mounted: Mounted[] = []
   const running = new Line<LateAbort>()
+  const bodies = new ReceivingBodies(options.body_limits)
+  const watch = new BodyWatch(options.body_rate)
   let draining = false
 
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: JSON_LIMIT_BYTES,
-    requestTimeout: 300_000,
+    // A body may take as long as it needs, if it comes steadily: BodyWatch sees to that.
+    requestTimeout: 0,
     keepAliveTimeout: 72_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -156,6 +152,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       tenant_id: undefined,
       principal: undefined,
       input: undefined,
+      receiving: undefined,
+      is_in_flight: false,
       headers: {},
       abort: running.add(new LateAbort()),
     }
@@ -183,7 +181,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
   function observe(request: FastifyRequest, reply: FastifyReply, visit: Visit): void {
     if (!reply.raw.writableEnded) visit.abort.value.abort()
     running.remove(visit.abort)
-    if (visit.input) kernel.limits.leave(visit.input.actor.tenant_id)
+    visit.receiving?.leave()
+    if (visit.is_in_flight) kernel.limits.leave((visit.input as Admission).actor.tenant_id)
     const duration_ms = performance.now() - visit.started_ms
     // The caller went away before the answer was complete.
     const status = reply.raw.writableEnded ? reply.statusCode : 499
@@ -212,13 +211,14 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     })
   }
 
-  installParsers(app)
+  installParsers(app, kernel.limits)
   for (const route of kernel.routes) for (const url of urlsOf(route)) mount(route, url)
   if (options.assets) fallback = await options.assets(app)
   await app.ready()
   guardDoor(app.server, {
     isFull: () => !draining && options.isFull(),
     floodOf: ({ headers, socket }) => (draining ? undefined : floodOf(headers.authorization, socket)),
+    onBody: (request) => watch.watch(request),
     log: kernel.log,
     metrics,
   })
@@ -229,14 +229,30 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       ? (route.reply[1].media_type.split(';')[0] as string)
       : 'application/json'
     const hasParameters = url.includes(':')
-    const enter = (visit: Visit, admitted: Admission): void => {
+    const takesBody = route.method !== 'GET'
+    const enter = (request: FastifyRequest, visit: Visit, admitted: Admission): void => {
       const { tenant_id, principal } = admitted.actor
       visit.tenant_id = tenant_id
       visit.principal = principal
       visit.headers = kernel.limits.takePrincipal(tenant_id, principal, admitted.standing)
       expectRole(route, admitted.actor)
-      kernel.limits.enter(tenant_id, admitted.standing)
       visit.input = admitted
+      if (!takesBody || !hasBody(request.raw)) {
+        kernel.limits.enter(tenant_id, admitted.standing)
+        visit.is_in_flight = true
+        return
+      }
+      // Its slot among the requests in flight is taken when the body is complete; without one free now it need not be sent.
+      kernel.limits.expectRoom(tenant_id, admitted.standing)
+      startReceiving(visit, `p:${tenant_id}:${principal}`, tenant_id)
+    }
+    const startReceiving = (visit: Visit, principal: string, tenant: string | null): void => {
+      visit.receiving = bodies.enter(principal, tenant)
+      if (route.bytes) visit.receiving.hold(STREAMED_BYTES)
+    }
+    const expectReadable = ({ headers, raw }: FastifyRequest): void => {
+      expectAcceptable(headers.accept, mediaType)
+      if (takesBody && hasBody(raw)) expectPlainBody(raw)
     }
     app.route({
       method: route.method,
@@ -251,21 +267,23 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
           if (admitted instanceof Promise) {
             admitted
               .then((met) => {
-                enter(visit, met)
-                expectAcceptable(request.headers.accept, mediaType)
+                enter(request, visit, met)
+                expectReadable(request)
               })
               .then(() => done(), done)
             return
           }
-          enter(visit, admitted)
+          enter(request, visit, admitted)
         } else if (!route.unlimited) {
           visit.headers = kernel.limits.takeAnonymous(visit.client)
+          if (takesBody && hasBody(request.raw)) startReceiving(visit, `a:${visit.client}`, null)
         }
-        expectAcceptable(request.headers.accept, mediaType)
+        expectReadable(request)
         done()
       },
       handler: async (request, reply) => {
         const visit = visitOf(request)
+        startWork(visit, kernel.limits)
         const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
         const inputs = readInputs(route, request, visit)
         const outcome = visit.input
@@ -286,6 +304,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     get draining() {
       return draining
     },
+    get receiving() {
+      return bodies.count
+    },
     listen: async (port, host) => {
       await app.listen({ port, host, backlog: CONNECTION_BACKLOG })
       return (app.server.address() as AddressInfo).port
@@ -297,6 +318,7 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
       // To Node a connection that has not asked anything yet is not idle: it would be waited for without end.
       const sweep = setInterval(() => running.size === 0 && app.server.closeAllConnections(), 20)
       await app.close().finally(() => clearInterval(sweep))
+      watch.close()
     },
   }
 }
@@ -370,29 +392,4 @@ function readInputs(route: Route, request: FastifyRequest, { abort, client }: Vi
   // A plain object: the router's own has a prototype, and a fingerprint is taken of plain values only.
   const params = { ...(request.params as Record<string, string>) }
   return { params, query, body: route.bytes ? undefined : body, request: facts }
-}
-
-function installParsers(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    if (visitOf(request).route?.bytes)
-      return done(new Problem('media_type_unsupported', 'Send application/octet-stream.'))
-    try {
-      // Many clients declare JSON on requests that need no body; the handler decides whether one was needed.
-      done(null, bytes.length === 0 ? undefined : readJson(bytes as Buffer))
-    } catch (error) {
-      done(inFreePart(visitOf(request).route, error as Error))
-    }
-  })
-  app.addContentTypeParser('application/octet-stream', (request, payload, done) => {
-    if (visitOf(request).route?.bytes) done(null, payload)
-    else done(new Problem('media_type_unsupported'))
-  })
-}
-
-/** A number that would be rounded is no fault of the request where the schema leaves the content open, but of the content. */
-function inFreePart(route: Route | undefined, error: Error): Error {
-  const [fault] = error instanceof Problem ? (error.extra.errors ?? []) : []
-  if (!route?.body || !fault?.detail.startsWith('The number is beyond')) return error
-  return isFreeAt(route.body, fault.pointer) ? new Problem('content_unstorable', { errors: [fault] }) : error
 }

@@ -244,7 +244,9 @@ export const ContentQuery = closed({
   formula_guard: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv).',
+      description:
+        'Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv): those that begin with =, +, - or @, ' +
+        'also full-width, with or without white space before it. Without the guard a file reads back exactly.',
     }),
   ),
 })

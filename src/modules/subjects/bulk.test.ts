@@ -279,21 +279,25 @@ describe('interrupted', () => {
   })
 })
 
-test('rejected rows are kept as long as the job that rejected them', async () => {
+test('rejected rows are kept as long as the retention policy says, also when the job is gone', async () => {
   const { job, rejects } = await takenIn(ndjson([row(1), row(1)]))
   expect(rejects).toMatchObject([{ code: 'duplicate_external_id' }])
   const tidied = async () => {
     const { job_id } = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }))
     return (await w.ended(t.tenant_id, job_id)).result
   }
-  expect(await tidied()).toMatchObject({ rejects: 0 })
-  await t.write((tx) =>
-    tx.run(`update app.job set finished_at = now() - interval '10 years' where tenant_id = $1 and job_id = $2`, [
-      t.tenant_id,
-      job.job_id,
-    ]),
-  )
-  expect(await tidied()).toMatchObject({ rejects: 1 })
+  expect(await tidied()).toMatchObject({ jobs: 0, 'import-rejects': 0 })
+  const age = (table: 'job' | 'subject_bulk') =>
+    t.write((tx) =>
+      tx.run(`update app.${table} set finished_at = now() - interval '10 years' where tenant_id = $1 and job_id = $2`, [
+        t.tenant_id,
+        job.job_id,
+      ]),
+    )
+  await age('job')
+  expect(await tidied()).toMatchObject({ jobs: 1, 'import-rejects': 0 })
+  await age('subject_bulk')
+  expect(await tidied()).toMatchObject({ jobs: 0, 'import-rejects': 1 })
   expect(await rejectsOf(job)).toMatchObject({ items: [], faults: 1, truncated: true })
   expect((await bulkOf(job)).counts).toMatchObject({ rows: 2, created: 1, rejected: 1 })
 })

@@ -71,6 +71,24 @@ describe('uploads', () => {
     expect((await w.call(`GET ${headers['location']}`, { token: stranger })).json.code).toBe('not_found')
   })
 
+  test.each([
+    ['a path', '../../etc/passwd', 'passwd'],
+    ['a path of Windows', 'C:\\lists\\sdn.csv', 'sdn.csv'],
+    ['a folder', 'lists/2026/', '2026'],
+    ['control characters', 'a\r\nSet-Cookie: x\u007f\u0085.csv', 'aSet-Cookie: x.csv'],
+    ['text that is shown backwards', 'invoice\u202efdp.exe\u2066\u200f', 'invoicefdp.exe'],
+    ['invisible characters', '\ufeffa\u200b\u2028b.csv', 'ab.csv'],
+    ['two forms of one letter', 'u\u0308.csv', 'ü.csv'],
+    ['white space around', '  list.csv ', 'list.csv'],
+    ['letters of any script', 'سجل الأسماء 名簿.csv', 'سجل الأسماء 名簿.csv'],
+    ['nothing but a path', '../..', null],
+    ['nothing but invisible characters', '\u202e\u0007', null],
+  ])('are stored under a clean name: %s', async (_what, given, stored) => {
+    const { status, json, headers } = await send(`?file_name=${encodeURIComponent(given)}`)
+    expect([status, json.file_name]).toEqual([201, stored])
+    expect((await w.call(`GET ${headers['location']}`, { token })).json.file_name).toBe(stored)
+  })
+
   test('need bytes, and a name that is one', async () => {
     expect((await w.call('POST /uploads', { token })).json.code).toBe('malformed_request')
     for (const name of ['', '%00', 'x'.repeat(256)]) {

@@ -63,7 +63,12 @@ export const Upload = closed(
 )
 export const UploadParams = closed({ upload_id: Id() })
 export const UploadQuery = closed({
-  file_name: Type.Optional(text(255, { description: 'Kept as provenance; never used as a path.' })),
+  file_name: Type.Optional(
+    text(255, {
+      description:
+        'Kept as provenance, without path, control, invisible or direction-changing characters; the answer has what was stored.',
+    }),
+  ),
 })
 
 export const ProtectedResource = closed(

@@ -23,6 +23,9 @@ export const tenant: Module = {
   summary: 'Tenant-wide settings: profile, approval policy, retention, and the proof of isolation.',
   routes: tenantRoutes,
   jobs: [housekeeping],
+  constraints: {
+    retention_policy_classes_ck: ['conflict', 'The policy names a record class that nothing acts on.'],
+  },
   canary_table: 'tenant_limit',
   canary: async (tx) => {
     await insertApprovalPolicy(tx, [])

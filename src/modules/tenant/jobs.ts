@@ -2,37 +2,49 @@
 import { defineJob } from '../../kernel/job/kind.ts'
 import { insertRecurring } from '../../kernel/job/recurring.ts'
 import { closed } from '../../kernel/schema.ts'
-import {
-  findRetentionPolicy,
-  removeExpiredAnswers,
-  removeExpiredRevocations,
-  removeExpiredUploads,
-  removeOldJobs,
-  removeRejectsOf,
-} from './queries.ts'
+import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
+import { recordClasses } from './retention/actions.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
+
+/** One transaction removes so many records of a class at most; what is left after so many batches waits for the next run. */
+const BATCH_RECORDS = 5000
+const MAX_BATCHES = 200
 
 export const housekeeping = defineJob({
   kind: HOUSEKEEPING,
   every_s: 3600,
-  summary: 'Removes expired answers, uploads, revocations, old jobs and the rows they rejected.',
+  summary: 'Removes expired answers, uploads and revocations, and old records of each class in the retention policy.',
   payload: closed({}),
   resumes: 'restart',
-  run: async ({ finish, kernel }) => {
+  run: async ({ read, step, finish, kernel }) => {
+    const policy = await read(findRetentionPolicy)
+    const removed: Record<string, number> = {}
+    for (const known of recordClasses) {
+      if (!('executors' in known)) continue
+      const { record_class, executors } = known
+      removed[record_class] = 0
+      const keep_days = policy?.classes.find((each) => each.record_class === record_class)?.keep_days
+      // Without a stated term nothing is removed.
+      if (!keep_days) continue
+      for (const removeExpired of executors) {
+        for (let batch = 0, count = BATCH_RECORDS; batch < MAX_BATCHES && count === BATCH_RECORDS; batch++) {
+          await step(async (tx) => {
+            count = await removeExpired(tx, keep_days, BATCH_RECORDS)
+            return count > 0 ? { audit: { record_class, keep_days, removed: count } } : {}
+          })
+          removed[record_class] += count
+        }
+      }
+    }
     await finish(async (tx) => {
       // A tenant may be older than work that came with an upgrade.
       await insertRecurring(tx, [...kernel.jobs.kinds.values()])
-      const policy = await findRetentionPolicy(tx)
-      const keep_days = policy?.classes.find(({ record_class }) => record_class === 'jobs')?.keep_days
-      // Without a stated term nothing is removed.
-      const old = keep_days ? await removeOldJobs(tx, keep_days) : []
       return {
         answers: await removeExpiredAnswers(tx),
         uploads: await removeExpiredUploads(tx),
         revocations: await removeExpiredRevocations(tx),
-        jobs: old.length,
-        rejects: await removeRejectsOf(tx, old),
+        ...removed,
       }
     })
     return null

@@ -137,29 +137,36 @@ export const removeExpiredUploads = (tx: Tx) =>
 export const removeExpiredRevocations = (tx: Tx) =>
   tx.run('delete from app.revoked_token where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
 
-/** Gives the ids of those it removed. */
-export const removeOldJobs = async (tx: Tx, keep_days: number): Promise<string[]> => {
-  const removed = await tx.query<{ job_id: string }>(
-    `delete from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day' returning job_id`,
-    [tx.tenant_id, keep_days],
+export const removeOldJobs = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.job where tenant_id = $1 and job_id = any (array(
+       select job_id from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day' limit $3))`,
+    [tx.tenant_id, keep_days, limit],
   )
-  return removed.map(({ job_id }) => job_id)
-}
 
-/** Rows that files lost are kept as long as the jobs that read the files: their counts stay with what the files became. */
-export const removeRejectsOf = async (tx: Tx, job_ids: readonly string[]): Promise<number> => {
-  const subjects = await tx.run(
-    `delete from app.subject_bulk_reject where tenant_id = $1 and bulk_id = any (array(
-       select bulk_id from app.subject_bulk where tenant_id = $1 and job_id = any ($2::uuid[])))`,
-    [tx.tenant_id, job_ids],
+/** Rejected rows of imports that ended so long ago; their counts stay with the import. */
+export const removeOldImportRejects = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.dataset_import_reject where tenant_id = $1 and (import_id, seq) in (
+       select r.import_id, r.seq
+         from app.dataset_import i join app.dataset_import_reject r on r.tenant_id = i.tenant_id and r.import_id = i.import_id
+        where i.tenant_id = $1 and r.tenant_id = $1
+          and coalesce(i.finished_at, i.created_at) < now() - $2::bigint * interval '1 day'
+        limit $3)`,
+    [tx.tenant_id, keep_days, limit],
   )
-  const entries = await tx.run(
-    `delete from app.dataset_import_reject where tenant_id = $1 and import_id = any (array(
-       select import_id from app.dataset_import where tenant_id = $1 and job_id = any ($2::uuid[])))`,
-    [tx.tenant_id, job_ids],
+
+/** The same of files of subjects. */
+export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.subject_bulk_reject where tenant_id = $1 and (bulk_id, seq) in (
+       select r.bulk_id, r.seq
+         from app.subject_bulk b join app.subject_bulk_reject r on r.tenant_id = b.tenant_id and r.bulk_id = b.bulk_id
+        where b.tenant_id = $1 and r.tenant_id = $1
+          and coalesce(b.finished_at, b.created_at) < now() - $2::bigint * interval '1 day'
+        limit $3)`,
+    [tx.tenant_id, keep_days, limit],
   )
-  return subjects + entries
-}
 
 // Isolation probes --------------------------------------------------------------------------------------------------
 

@@ -1,14 +1,17 @@
 /** Settings of a tenant, and the proof that it is alone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../test/support/world.ts'
-import { CANARY_TENANT } from './index.ts'
+import { type JobWorld, jobWorld } from '../../../test/support/job-world.ts'
+import { modules } from '../../app/modules.ts'
+import { CANARY_TENANT, HOUSEKEEPING } from './index.ts'
+import { removeOldImportRejects } from './queries.ts'
+import { recordClasses } from './retention/actions.ts'
 
-let w: World
+let w: JobWorld
 let tenant_id: string
 let token: string
 
 beforeAll(async () => {
-  w = await world()
+  w = await jobWorld()
 })
 afterAll(() => w.close())
 beforeEach(async () => {
@@ -127,7 +130,7 @@ describe('the retention policy', () => {
   test('starts with the defaults, and is replaced as a whole', async () => {
     const before = (await call('GET /tenant/retention-policy')).json
     const names = before.classes.map(({ record_class }: { record_class: string }) => record_class)
-    expect(names).toEqual(['jobs', 'import-rejects', 'provider-payloads', 'audit'])
+    expect(names).toEqual(['jobs', 'import-rejects', 'audit'])
     const classes = [
       { record_class: 'jobs', keep_days: 7, basis: 'Decided.' },
       { record_class: 'audit', keep_days: null, basis: 'For ever.' },
@@ -144,6 +147,101 @@ describe('the retention policy', () => {
     expect(await put([{ ...kept, keep_days: 0 }])).toBe('validation_failed')
     expect(await put([{ ...kept, basis: '' }])).toBe('validation_failed')
     expect(await put([{ ...kept, record_class: 'Jobs' }])).toBe('validation_failed')
+  })
+})
+
+describe('retention of records', () => {
+  const write = (text: string) =>
+    w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => tx.run(text, [tenant_id]))
+  const count = async (table: string) =>
+    w.runtime.database.one({ tenant_id, actor: 'operator:test' }, async (tx) => {
+      return (await tx.query(`select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
+    })
+  const keepHouse = async () => {
+    const { job_id } = await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }),
+    )
+    return (await w.ended(tenant_id, job_id)).result as Record<string, number>
+  }
+  const put = (classes: unknown) => call('PUT /tenant/retention-policy', { classes })
+
+  test('every class a policy may name has an executor or is kept for ever, and no other can be named', async () => {
+    const names = recordClasses.map(({ record_class }) => record_class)
+    const stored = (await call('GET /tenant/retention-policy')).json.classes
+    expect(stored.map(({ record_class }: { record_class: string }) => record_class)).toEqual(names)
+    for (const known of recordClasses) {
+      const keep = (keep_days: number | null) =>
+        put([{ record_class: known.record_class, keep_days, basis: 'Decided.' }])
+      expect((await keep(null)).status).toBe(200)
+      if ('executors' in known) expect(known.executors.length).toBeGreaterThan(0)
+      expect((await keep(30)).status).toBe('executors' in known ? 200 : 409)
+    }
+    for (const record_class of ['provider-payloads', 'anything-else']) {
+      const { json } = await put([{ record_class, keep_days: 30, basis: 'Decided.' }])
+      expect(json).toMatchObject({ status: 409, code: 'conflict' })
+      expect(json.detail).toContain(`Nothing acts on the record class ${record_class}`)
+    }
+    const behind = write(
+      `update app.retention_policy set classes = '[{"record_class": "provider-payloads", "keep_days": 1, "basis": "x"}]'
+        where tenant_id = $1`,
+    )
+    await expect(behind).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('rejected rows are removed by their own term, not with the job, and each removal is recorded', async () => {
+    w.startRunner()
+    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+      for (const module of modules) await module.canary(tx)
+    })
+    const tables = ['dataset_import_reject', 'subject_bulk_reject'] as const
+    const kept = () => Promise.all(tables.map(count))
+    expect(await kept()).toEqual([1, 1])
+    const age = async (days: number) => {
+      for (const table of ['dataset_import', 'subject_bulk']) {
+        await write(
+          `update app.${table} set created_at = now() - interval '1000 days', finished_at = now() - interval '${days} days'
+            where tenant_id = $1`,
+        )
+      }
+    }
+    await put([
+      { record_class: 'jobs', keep_days: 1, basis: 'Decided.' },
+      { record_class: 'import-rejects', keep_days: 90, basis: 'Decided.' },
+    ])
+    await write(
+      `update app.job set finished_at = now() - interval '50 days' where tenant_id = $1 and finished_at is not null`,
+    )
+    await age(89)
+    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0 })
+    expect(await kept()).toEqual([1, 1])
+    await age(91)
+    expect(await keepHouse()).toMatchObject({ 'import-rejects': 2 })
+    expect(await kept()).toEqual([0, 0])
+    const events = await w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
+      tx.query<{ detail: string }>(`select detail from app.audit_event where operation = 'job:housekeeping'`),
+    )
+    const text = JSON.stringify(events)
+    expect(text).toContain('import-rejects')
+    await put([])
+    expect(await keepHouse()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
+  })
+
+  test('a batch is bounded, and the whole of what expired is removed', async () => {
+    const scope = { tenant_id, actor: 'operator:test' }
+    await w.runtime.database.write(scope, async (tx) => {
+      for (const module of modules) await module.canary(tx)
+    })
+    await write(
+      `insert into app.dataset_import_reject (tenant_id, import_id, seq, code, pointer, location, message)
+       select tenant_id, import_id, n, 'x', '', '{}', 'x' from app.dataset_import, generate_series(100, 109) n where tenant_id = $1`,
+    )
+    await write(`update app.dataset_import set finished_at = now() - interval '9 days' where tenant_id = $1`)
+    const removals: number[] = []
+    for (let count = 4; count === 4; ) {
+      count = await w.runtime.database.write(scope, (tx) => removeOldImportRejects(tx, 8, 4))
+      removals.push(count)
+    }
+    expect(removals).toEqual([4, 4, 3])
   })
 })
 

@@ -21,6 +21,7 @@ import {
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
+import { findRetentionFault } from './retention/actions.ts'
 import { governedActions, impactFault, isChanged, repeatedName, unknownZone } from './rules.ts'
 import {
   ApprovalPolicy,
@@ -136,6 +137,10 @@ export const tenantRoutes = [
   tenantRoute('PUT /tenant/retention-policy', {
     id: 'updateRetentionPolicy',
     summary: 'Change how long records are kept',
+    description:
+      'Classes: `jobs` (finished jobs), `import-rejects` (rejected rows of imports and of files of subjects, counted from the end of ' +
+      'the import), `audit` (never removed, so `keep_days` is null). A class that nothing acts on is refused with 409. Housekeeping ' +
+      'removes what is older once an hour and records how much.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
     body: RetentionPolicyChange,
@@ -152,6 +157,8 @@ export const tenantRoutes = [
     expectRevision(policy.revision, input)
     const repeated = repeatedName(body.classes.map(({ record_class }) => record_class))
     if (repeated) fail('conflict', `The record class ${repeated} is named twice.`)
+    const fault = findRetentionFault(body.classes)
+    if (fault) fail('conflict', fault)
     const changed = found(await updateRetentionPolicy(tx, body.classes))
     input.audit.configuration(policy, changed)
     return changed

@@ -78,7 +78,7 @@ export const ApprovalPolicy = closed(
 export const ApprovalPolicyChange = closed({ rules: listOf(ApprovalRule, 100), expected_revision: ExpectedRevision })
 
 const RetentionClass = closed({
-  record_class: Slug(),
+  record_class: Slug({ description: 'One of jobs, import-rejects and audit.', examples: ['jobs'] }),
   keep_days: nullable(integer(1, 36_500, { description: 'null: kept for ever.' })),
   basis: text(500, { description: 'Why so long: the rule or the decision behind it.' }),
 })

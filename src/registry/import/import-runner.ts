@@ -3,17 +3,28 @@
  * the output as fast as the caller stores. Memory and time of the thread are bounded; ending the iteration ends the thread.
  */
 import { Worker } from 'node:worker_threads'
+import type { AdmissionRequest, ThreadAdmission } from '../../kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
 import type { FromThread, ToThread } from './import-thread.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
+import { ThreadTurns } from './thread-turns.ts'
 
 export interface ImportLimits {
   readonly memory_mb: number
   /** How long the thread may be busy without a sign of life. */
   readonly silence_ms: number
+  /** How long the thread may run in all; without it as long as it shows signs of life. */
+  readonly total_ms?: number
 }
+export interface ImportOptions {
+  readonly limits?: ImportLimits
+  readonly signal?: AbortSignal | undefined
+  /** Under which slot the thread runs; without it it runs at once. */
+  readonly admission?: { readonly threads: ThreadAdmission; readonly request: AdmissionRequest } | undefined
+}
+
 /** A bad row or type takes seconds of work; a busy machine may take that long over a good one. */
-const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
+export const defaultLimits: ImportLimits = { memory_mb: 256, silence_ms: 20_000 }
 /** So much is given to the thread before it asks. */
 const MAX_BYTES_UNDER_WAY = 1024 * 1024
 const YOUNG_MB = 16
@@ -22,8 +33,26 @@ export async function* importInThread(
   script: string,
   source: Source,
   order: ImportOrder,
-  limits: ImportLimits = defaultLimits,
+  { limits = defaultLimits, signal, admission }: ImportOptions = {},
 ): AsyncGenerator<ImportOutput, void, undefined> {
+  const turns = admission && new ThreadTurns(admission.threads, { ...admission.request, signal })
+  await turns?.acquire()
+  try {
+    yield* runThread(script, source, order, limits, signal, turns)
+  } finally {
+    turns?.release()
+  }
+}
+
+async function* runThread(
+  script: string,
+  source: Source,
+  order: ImportOrder,
+  limits: ImportLimits,
+  signal: AbortSignal | undefined,
+  turns: ThreadTurns | undefined,
+): AsyncGenerator<ImportOutput, void, undefined> {
+  signal?.throwIfAborted()
   const worker = new Worker(script, {
     // Rows die young: with room for some thousand of them few are ever copied. What is given here the process needs more.
     resourceLimits: { maxOldGenerationSizeMb: limits.memory_mb, maxYoungGenerationSizeMb: YOUNG_MB },
@@ -42,25 +71,38 @@ export async function* importInThread(
     wakeCaller()
     wakeFeeder()
   }
+  const onAbort = () => fail(signal?.reason as Error)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  turns?.onPauseWanted(() => Atomics.store(pause, 0, 1))
+  let isPaused = false
+  /** Somebody else has the slot now; goes on when it is this thread's turn again. */
+  const waitForTurn = async (): Promise<void> => {
+    isPaused = true
+    await turns?.yield()
+    isPaused = false
+    Atomics.store(pause, 0, 0)
+    if (!ended) post({ kind: 'resume' })
+    watch()
+  }
 
   // The thread is silent with good reason until it has started, and while it waits for the source or for the caller.
   let watchdog: NodeJS.Timeout | undefined
   const watch = () => {
     clearTimeout(watchdog)
-    if (!started || done || failure || outputs.length > 0 || bytes_under_way === 0) return
-    watchdog = setTimeout(() => {
-      fail(
-        new SourceFault(
-          'took_too_long',
-          'Reading the source or checking its rows takes too long; the type or the file is not usable.',
-        ),
-      )
-      void worker.terminate()
-    }, limits.silence_ms)
+    if (!started || isPaused || done || failure || outputs.length > 0 || bytes_under_way === 0) return
+    watchdog = setTimeout(giveUp, limits.silence_ms)
   }
+  const giveUp = () => {
+    const message = 'Reading the source or checking its rows takes too long; the type or the file is not usable.'
+    fail(new SourceFault('took_too_long', message))
+    void worker.terminate()
+  }
+  const deadline = limits.total_ms === undefined ? undefined : setTimeout(giveUp, limits.total_ms)
 
   worker.on('message', (message: FromThread) => {
     if (message.kind === 'started') started = true
+    else if (message.kind === 'paused') waitForTurn().catch(fail)
     else if (message.kind === 'taken') {
       bytes_under_way -= message.bytes
       wakeFeeder()
@@ -105,7 +147,7 @@ export async function* importInThread(
     }
   }
 
-  post({ kind: 'start', order })
+  post({ kind: 'start', order, pause })
   const feeding = feed()
   try {
     for (;;) {
@@ -127,6 +169,8 @@ export async function* importInThread(
     ended = true
     done = true
     clearTimeout(watchdog)
+    clearTimeout(deadline)
+    signal?.removeEventListener('abort', onAbort)
     wakeFeeder()
     await worker.terminate()
   }

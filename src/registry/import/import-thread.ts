@@ -9,12 +9,15 @@ import type { ImportOrder, ImportOutput } from './order.ts'
 import { runImport } from './pipeline.ts'
 
 export type ToThread =
-  | { readonly kind: 'start'; readonly order: ImportOrder }
+  /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it is told to resume. */
+  | { readonly kind: 'start'; readonly order: ImportOrder; readonly pause: Int32Array }
+  | { readonly kind: 'resume' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
   | { readonly kind: 'finished' }
   | { readonly kind: 'written' }
 export type FromThread =
   | { readonly kind: 'started' }
+  | { readonly kind: 'paused' }
   | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'output'; readonly output: ImportOutput }
   | { readonly kind: 'done' }
@@ -48,11 +51,21 @@ if (port) {
     }
   }
 
-  const run = async (order: ImportOrder): Promise<void> => {
+  let resume = () => {}
+  const waitWhilePaused = (pause: Int32Array): Promise<void> | undefined => {
+    if (Atomics.load(pause, 0) === 0) return undefined
+    const resumed = new Promise<void>((resolve) => {
+      resume = resolve
+    })
+    send({ kind: 'paused' })
+    return resumed
+  }
+
+  const run = async (order: ImportOrder, pause: Int32Array): Promise<void> => {
     try {
       const adapter = adapters.get(order.adapter_key)
       if (!adapter) throw new Error(`unknown adapter ${order.adapter_key}`)
-      for await (const output of runImport(adapter, source(), order)) {
+      for await (const output of runImport(adapter, source(), order, () => waitWhilePaused(pause))) {
         under_way++
         if (output.kind === 'rows' || output.kind === 'tree') {
           // Handed over, not copied.
@@ -76,7 +89,9 @@ if (port) {
   port.on('message', (message: ToThread) => {
     if (message.kind === 'start') {
       send({ kind: 'started' })
-      void run(message.order)
+      void run(message.order, message.pause)
+    } else if (message.kind === 'resume') {
+      resume()
     } else if (message.kind === 'written') {
       under_way--
       wakeWriter()

@@ -20,7 +20,16 @@ export interface ImportOrder {
   readonly filled: readonly string[]
   /** Only look: give the first entries instead of rows to store. */
   readonly preview?: number
+  /** A preview reads no further than this, and says so. */
+  readonly preview_limits?: ReadLimits
 }
+
+export interface ReadLimits {
+  readonly max_rows: number
+  readonly time_limit_ms: number
+}
+/** Why reading ended before the source did. */
+export type CutReason = 'rows' | 'time'
 
 export interface RejectTotal {
   readonly code: string
@@ -43,6 +52,8 @@ export interface ImportTotals {
   readonly members: MemberCounts
   /** Every key came after the one before it, so that nobody needs to sort the rows again. */
   readonly is_ordered: boolean
+  /** Null when the source was read to its end. */
+  readonly cut: CutReason | null
   /** The content hash, or null when rows were rejected or keys repeat. */
   readonly root: string | null
   /** The nodes of its tree that are stored; null with the root. */

@@ -27,6 +27,7 @@ import { CopyRows, copyTreeRow } from './copy-rows.ts'
 import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
 import { NameLanguage } from './name-language.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
+import { ControlledRead, type ReadControl } from './read-control.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
 const ROWS_BYTES = 256 * 1024
@@ -39,14 +40,16 @@ export async function* runImport(
   adapter: Adapter,
   source: Source,
   order: ImportOrder,
+  beforeBatch?: ReadControl['beforeBatch'],
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const { head, bytes, close } = await peek(source, LOOKED_AT_BYTES)
   const misfit = misfitOf(head.subarray(0, LOOKED_AT_BYTES), adapter.media_types)
   const content = new RootBuilder()
+  const control = new ControlledRead({ limits: order.preview_limits, ...(beforeBatch && { beforeBatch }) })
   try {
     if (misfit?.certain) refuseSource('another_format', misfit.sentence)
     const remarks = misfit ? [{ code: 'another_format', message: misfit.sentence }] : []
-    yield* readRows(adapter, bytes, order, content, remarks)
+    yield* readRows(adapter, bytes, order, content, control, remarks)
   } catch (error) {
     if (!misfit || misfit.certain || !(error instanceof SourceFault)) throw error
     throw new SourceFault(error.code, `${misfit.sentence} ${error.message}`, error.at)
@@ -61,6 +64,7 @@ async function* readRows(
   source: Source,
   order: ImportOrder,
   content: RootBuilder,
+  control: ControlledRead,
   remarks: readonly Warning[],
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
@@ -92,7 +96,7 @@ async function* readRows(
   // After a reject nothing will be published, unless rejects are left out: then there is no use in staging more.
   const isPublishable = () => order.preview === undefined && (!order.strict || tally.total === 0)
 
-  for await (const batch of adapter.read(source, order.options, order.file_name)) {
+  for await (const batch of control.batches(adapter.read(source, order.options, order.file_name))) {
     for (const reject of batch.rejects) refuse(reject)
     for (const warning of batch.warnings) {
       if (warning.closes_guard) doubts.push(warning)
@@ -135,12 +139,14 @@ async function* readRows(
   if (rows === 0) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
+  // What was not read to its end says nothing about the list as a whole.
+  const { cut } = control
   warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []), ...language.warnings())
-  for (const pointer of privacy.unmet()) {
+  for (const pointer of cut ? [] : privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })
   }
-  for (const fault of rules.finish()) {
+  for (const fault of cut ? [] : rules.finish()) {
     refuse({ code: fault.code, pointer: fault.pointer, message: fault.message, at: { row: 0 }, excerpt: null })
   }
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
@@ -161,6 +167,7 @@ async function* readRows(
       files,
       members: members.counts,
       is_ordered,
+      cut,
       root: tree?.root ?? null,
       nodes: tree?.nodes ?? null,
     },

@@ -107,7 +107,9 @@ export function compileType(definition: TypeDefinition): CompiledType {
 }
 
 /** An entry in the form it is stored in; it may not fit the type. Runs no code of the schema, so any process may use it. */
-export function compileForm(definition: Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>): (entry: Entry) => Entry {
+export function compileForm(
+  definition: Pick<TypeDefinition, 'schema' | 'fields' | 'key_pointers' | 'trim'>,
+): (entry: Entry) => Entry {
   const normalise = compileNormaliser(definition)
   const toForm = compileCanonicalForm(definition.fields)
   return toForm === null ? normalise : (entry) => toForm(normalise(entry))

@@ -160,14 +160,14 @@ describe('how it ends', () => {
   test('an aborted call is rejected with the reason, whether it runs or waits', async () => {
     start({ time_limit_ms: 60_000 })
     const stop = new AbortController()
-    const running = runner.validate(slow, [chain(60)], stop.signal)
-    const waiting = runner.validate(definition, [{ code: 'DE' }], stop.signal)
+    const running = runner.validate(slow, [chain(60)], { signal: stop.signal })
+    const waiting = runner.validate(definition, [{ code: 'DE' }], { signal: stop.signal })
     const other = runner.validate(definition, [{ code: 'FR' }])
     stop.abort(new Error('not needed any more'))
     await expect(running).rejects.toThrow('not needed any more')
     await expect(waiting).rejects.toThrow('not needed any more')
     expect((await other).keys).toEqual(['FR'])
-    await expect(runner.check(definition, stop.signal)).rejects.toThrow('not needed any more')
+    await expect(runner.check(definition, { signal: stop.signal })).rejects.toThrow('not needed any more')
   })
 
   test('closing rejects what runs, what waits and what comes', async () => {

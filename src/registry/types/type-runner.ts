@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import { BoundedThread, ThreadFailure } from '../../kernel/bounded-thread.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
+import type { ThreadAdmission } from '../../kernel/thread-admission.ts'
 import type { Fault, TypeDefinition } from './definition.ts'
 import type { Answer, Task, Validated } from './type-worker.ts'
 
@@ -15,13 +16,20 @@ export interface TypeRunnerOptions {
   readonly script: URL | string
   readonly time_limit_ms?: number
   readonly heap_limit_mib?: number
+  readonly admission?: ThreadAdmission
+}
+
+/** Who asks, and what ends the call early. */
+export interface TypeCall {
+  readonly caller?: string
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface TypeRunner {
   /** Faults of a definition; empty when it can be used. */
-  check(definition: unknown, signal?: AbortSignal): Promise<readonly Fault[]>
+  check(definition: unknown, call?: TypeCall): Promise<readonly Fault[]>
   /** Throws TypeUnusable when the type itself is the trouble; faults of entries are part of the answer. */
-  validate(definition: TypeDefinition, entries: readonly unknown[], signal?: AbortSignal): Promise<Validated>
+  validate(definition: TypeDefinition, entries: readonly unknown[], call?: TypeCall): Promise<Validated>
   /** Ends the worker; calls that still wait are rejected. */
   close(): Promise<void>
 }
@@ -42,17 +50,19 @@ export class TypeUnusable extends Error {
 const TIME_LIMIT_MS = 5000
 const HEAP_LIMIT_MIB = 256
 
-export function createTypeRunner({ script, time_limit_ms, heap_limit_mib }: TypeRunnerOptions): TypeRunner {
+export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
+  const { script, time_limit_ms, heap_limit_mib, admission } = options
   const thread = new BoundedThread<Task, Answer>({
     name: 'type worker',
     script,
     time_limit_ms: time_limit_ms ?? TIME_LIMIT_MS,
     heap_limit_mib: heap_limit_mib ?? HEAP_LIMIT_MIB,
+    admission,
   })
   const hashes = new WeakMap<TypeDefinition, string>()
 
-  const run = (task: Task, signal: AbortSignal | undefined): Promise<Answer> =>
-    thread.run(task, { signal }).catch((error: unknown) => {
+  const run = (task: Task, call: TypeCall = {}): Promise<Answer> =>
+    thread.run(task, call).catch((error: unknown) => {
       throw error instanceof ThreadFailure ? blamed(error) : error
     })
 
@@ -63,9 +73,9 @@ export function createTypeRunner({ script, time_limit_ms, heap_limit_mib }: Type
   }
 
   return {
-    async check(definition, signal) {
+    async check(definition, call) {
       try {
-        const answer = await run({ op: 'check', definition }, signal)
+        const answer = await run({ op: 'check', definition }, call)
         if (answer.op === 'checked') return answer.faults
         throw unexpected(answer)
       } catch (error) {
@@ -73,9 +83,9 @@ export function createTypeRunner({ script, time_limit_ms, heap_limit_mib }: Type
         return [{ code: error.code, pointer: '/schema', message: error.message }]
       }
     },
-    async validate(definition, entries, signal) {
+    async validate(definition, entries, call) {
       const task: Task = { op: 'validate', definition_hash: hashOf(definition), definition, entries }
-      const answer = await run(task, signal)
+      const answer = await run(task, call)
       if (answer.op === 'validated') return answer.result
       if (answer.op !== 'unusable') throw unexpected(answer)
       const message = `The type cannot be used: ${answer.faults[0]?.message ?? 'its definition is wrong'}`

@@ -11,7 +11,7 @@ import { SourceFiles } from './source-files.tsx'
 const COLUMNS = 6
 
 export function Preview({ preview, type }: { readonly preview: Schemas['Preview']; readonly type: DatasetType }) {
-  const { rows, accepted, rejected, entries, rejects, warnings, files } = preview
+  const { rows, accepted, rejected, entries, rejects, warnings, files, truncated } = preview
   const columns = columnsOf(
     type,
     entries.map(({ entry }) => entry as Entry),
@@ -24,6 +24,14 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
         role="status"
       >
         <Text size="sm">Nothing is stored yet.</Text>
+        {truncated && (
+          <Text size="sm">
+            {truncated.reason === 'rows'
+              ? `Only the first ${plural(truncated.limit, 'row')} were read.`
+              : `Reading stopped after ${truncated.limit / 1000} seconds.`}{' '}
+            The file goes on; an import reads all of it.
+          </Text>
+        )}
         {warnings.map(({ code, message }) => (
           <Text size="sm" key={`${code} ${message}`}>
             {message}

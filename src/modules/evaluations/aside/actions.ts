@@ -19,7 +19,7 @@ const analysts = new WeakMap<Kernel, Analyst>()
 function analystOf(kernel: Kernel): Analyst {
   let analyst = analysts.get(kernel)
   if (!analyst) {
-    const made = createAnalyst({ script: kernel.script('analysis-worker') })
+    const made = createAnalyst({ script: kernel.script('analysis-worker'), admission: kernel.threads })
     analysts.set(kernel, made)
     kernel.onClose(() => made.close())
     analyst = made

@@ -2,14 +2,15 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
+import type { WorkKind } from '../../../kernel/thread-admission.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
-import { importInThread } from '../../../registry/import/import-runner.ts'
+import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
 import { duplicateKey, RemovedCharacters } from '../../../registry/import/key-report.ts'
-import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
+import type { CutReason, ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
 import { arrayMembersOf, MemberTally } from '../../../registry/types/array-members.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
@@ -40,11 +41,29 @@ export const misfitOf = ({ key, target_type }: Adapter, type_key: string): strin
     ? null
     : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
 
+/** A preview is what a client waits for: few at once, and refused rather than queued for long. */
+const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
+/** Imports of jobs leave a thread to shorter work where there are several. */
+const IMPORT: WorkKind = { name: 'import', max_running: (threads) => threads - 1, max_waiting: 0 }
+
+/** Whose thread it is, and what ends it early. */
+export interface ReadBy {
+  readonly tenant_id: string
+  readonly signal: AbortSignal
+}
+
+/** Reads a source for a job, in a thread of its own; without `by` for the operator's tool, which runs nothing else. */
 export const readSource = (
-  kernel: Pick<Kernel, 'script'>,
+  kernel: Pick<Kernel, 'script'> & Partial<Pick<Kernel, 'threads'>>,
   source: Source,
   order: ImportOrder,
-): AsyncGenerator<ImportOutput> => importInThread(kernel.script('import-thread'), source, order)
+  by?: ReadBy,
+): AsyncGenerator<ImportOutput> =>
+  importInThread(kernel.script('import-thread'), source, order, {
+    signal: by?.signal,
+    admission: by &&
+      kernel.threads && { threads: kernel.threads, request: { kind: IMPORT, caller: by.tenant_id, is_job: true } },
+  })
 
 /** What a broken source is to the client. */
 export function failSource(fault: SourceFault): never {
@@ -69,11 +88,12 @@ export async function prepareEntries(
   kernel: Kernel,
   type: TypeRow,
   entries: readonly unknown[],
+  by: ReadBy,
   filled: readonly string[] = [],
 ): Promise<PreparedEntries> {
   const definition = definitionOf(type)
   const { keys, texts, hashes, faults, removed } = await typeRunner(kernel)
-    .validate(definition, entries)
+    .validate(definition, entries, { caller: by.tenant_id, signal: by.signal })
     .catch(failUnusable)
   const rejects: Reject[] = []
   const refuse = (index: number, fault: { code: string; pointer: string; message: string }) =>
@@ -122,6 +142,7 @@ export async function prepareEntries(
       files: [],
       members: members.counts,
       is_ordered: false,
+      cut: null,
       root: built?.root ?? null,
       nodes: null,
     },
@@ -274,14 +295,27 @@ export async function* rejectLines(
   }
 }
 
-/** The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. */
+/** Beyond its time limit a preview has this long to come to the end of a batch; then its thread is ended. */
+const PREVIEW_GRACE_MS = 10_000
+
+export interface PreviewRequest {
+  readonly adapter_key: string
+  readonly file_name: string | null
+  readonly options: Record<string, unknown>
+  readonly type: TypeRow | null
+  /** How many entries are shown. */
+  readonly limit: number
+}
+
+/**
+ * The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. Reads no more rows and
+ * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
+ */
 export async function previewSource(
-  kernel: Pick<Kernel, 'script'>,
-  adapter_key: string,
+  kernel: Pick<Kernel, 'script' | 'threads' | 'preview_limits'>,
   source: Source,
-  { options, file_name }: { readonly options: Record<string, unknown>; readonly file_name: string | null },
-  type: TypeRow | null,
-  limit: number,
+  { adapter_key, file_name, options, type, limit }: PreviewRequest,
+  { tenant_id, signal }: ReadBy,
 ) {
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
   const rejects: Reject[] = []
@@ -297,9 +331,15 @@ export async function previewSource(
     hash_key: null,
     filled: [],
     preview: limit,
+    preview_limits: kernel.preview_limits,
   }
+  const outputs = importInThread(kernel.script('import-thread'), source, order, {
+    limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
+    signal,
+    admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },
+  })
   try {
-    for await (const output of readSource(kernel, source, order)) {
+    for await (const output of outputs) {
       if (output.kind === 'preview') entries.push(...output.entries.slice(0, limit - entries.length))
       else if (output.kind === 'rejects') rejects.push(...output.items.slice(0, 100 - rejects.length))
       else if (output.kind === 'end') totals = output.totals
@@ -308,7 +348,8 @@ export async function previewSource(
     if (error instanceof SourceFault) failSource(error)
     throw error
   }
-  const { rows, accepted, rejected, reject_totals, warnings, files } = totals as ImportTotals
+  const { rows, accepted, rejected, reject_totals, warnings, files, cut } = totals as ImportTotals
+  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
   return {
     rows,
     accepted,
@@ -318,8 +359,12 @@ export async function previewSource(
     reject_totals: [...reject_totals],
     warnings: [...warnings],
     files: [...files] as SourceFileView[],
+    truncated,
   }
 }
+
+const previewLimit = ({ max_rows, time_limit_ms }: Kernel['preview_limits'], cut: CutReason): number =>
+  cut === 'rows' ? max_rows : time_limit_ms
 
 /** Takes any object, keyed by its own place: for looking at a source before its type is known. */
 const anything = {

@@ -69,17 +69,22 @@ export const datasetImport = defineJob({
       step(async () => ({ progress: { done: Math.min(99, Math.floor(percent)), total: 100, unit: 'percent' } }))
     const run = {
       strict: order.strict,
-      outputs: readSource(kernel, source(), {
-        adapter_key: row.adapter_key,
-        file_name: row.source.file_name,
-        options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
-        type: definitionOf(type),
-        strict: order.strict,
-        drop: order.drop,
-        hash: order.hash,
-        hash_key: order.hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
-        filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
-      }),
+      outputs: readSource(
+        kernel,
+        source(),
+        {
+          adapter_key: row.adapter_key,
+          file_name: row.source.file_name,
+          options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
+          type: definitionOf(type),
+          strict: order.strict,
+          drop: order.drop,
+          hash: order.hash,
+          hash_key: order.hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
+          filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
+        },
+        { tenant_id, signal },
+      ),
       onRejects: async (items: readonly Reject[]) => {
         const room = items.slice(0, MAX_KEPT_REJECTS - kept)
         if (room.length > 0) await write((tx) => insertRejects(tx, import_id, kept + 1, room))

@@ -139,6 +139,10 @@ export const importRoutes = [
   tenantRoute('POST /reference-data/adapters/:adapter_key/preview', {
     id: 'previewAdapter',
     summary: 'Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored',
+    description:
+      'Reads at most so many rows and for so long as the operator allows; `truncated` then says which limit was met, the counts ' +
+      'cover what was read, and rules over the whole list are not checked. Ends when the client disconnects. Few previews of a ' +
+      'tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After.',
     stores_nothing: true,
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
@@ -147,7 +151,7 @@ export const importRoutes = [
     reply: [200, PreviewReply],
     limit: 'heavy',
     problems: ['not_found', 'conflict', 'source_invalid', 'definition_invalid', 'upload_incomplete'],
-  }).handle(async ({ params, body, read, kernel }) => {
+  }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const adapter = found(adapters.get(params.adapter_key))
     expectOptions(adapter, body.options ?? {})
     if (body.type_key !== undefined) expectFits(adapter, body.type_key, '#/type_key')
@@ -161,8 +165,13 @@ export const importRoutes = [
           })()
         : readUpload(read, upload_id)
     const upload = upload_id === undefined ? undefined : await read((tx) => findUpload(tx, upload_id))
-    const how = { options: body.options ?? {}, file_name: upload?.file_name ?? null }
-    return previewSource(kernel, adapter.key, source, how, type, body.limit ?? 20)
+    const { key: adapter_key } = adapter
+    return previewSource(
+      kernel,
+      source,
+      { adapter_key, file_name: upload?.file_name ?? null, options: body.options ?? {}, type, limit: body.limit ?? 20 },
+      { tenant_id: actor.tenant_id, signal: request.signal },
+    )
   }),
 
   tenantRoute('POST /reference-data/imports', {

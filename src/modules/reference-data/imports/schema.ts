@@ -102,6 +102,12 @@ export const PreviewReply = closed(
     reject_totals: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000),
     warnings: listOf(Warning, 200),
     files: Files,
+    truncated: nullable(
+      closed({
+        reason: oneOf(['rows', 'time']),
+        limit: Type.Integer({ minimum: 0, description: 'Rows, or milliseconds.' }),
+      }),
+    ),
   },
   { title: 'Preview' },
 )

@@ -16,6 +16,7 @@ import {
   policyFault,
 } from '../../../registry/overlay.ts'
 import { normaliseKey } from '../../../registry/types/text-rules.ts'
+import type { TypeCall } from '../../../registry/types/type-runner.ts'
 import { type ActivationRow, insertActivation } from '../activations/queries.ts'
 import { findDataset, findOverlay, insertDataset } from '../datasets/queries.ts'
 import { expectInForce, lookUp, type Pointer, readOverlay } from '../resolve/actions.ts'
@@ -89,6 +90,7 @@ export async function expectSound(
   laid: readonly Laid[],
   operations: readonly Operation[],
   { shared, type }: Ground,
+  call: TypeCall,
 ): Promise<void> {
   const faults: ProblemError[] = []
   const add = (index: number, pointer: string, detail: string) =>
@@ -113,6 +115,7 @@ export async function expectSound(
       .validate(
         definitionOf(type),
         effective.map(({ entry }) => entry),
+        call,
       )
       .catch(failUnusable)
     for (const { index, faults: found_faults } of checked.faults) {

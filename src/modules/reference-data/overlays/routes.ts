@@ -94,7 +94,7 @@ export const overlayRoutes = [
       'gates_closed',
       'content_corrupt',
     ],
-    before: async ({ params, body, kernel, actor }) => {
+    before: async ({ params, body, kernel, actor, request }) => {
       const operations = body.entries as Operation[]
       const { laid, ground } = await kernel.transactions.read(
         { tenant_id: actor.tenant_id, actor: actor.principal },
@@ -103,7 +103,7 @@ export const overlayRoutes = [
           return { ground: found, laid: await layAll(kernel, tx, found.base, operations) }
         },
       )
-      await expectSound(kernel, laid, operations, ground)
+      await expectSound(kernel, laid, operations, ground, { caller: actor.tenant_id, signal: request.signal })
     },
   }).handle(async ({ tx, params, body, kernel, audit, request }) => {
     const ground = await groundOf(tx, params.list_key)

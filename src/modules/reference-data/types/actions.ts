@@ -9,7 +9,7 @@ import type { BaseType } from '../../../registry/overlay.ts'
 import { compareTypes } from '../../../registry/types/compatibility.ts'
 import { compileType } from '../../../registry/types/compile.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
-import { createTypeRunner, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
+import { createTypeRunner, type TypeCall, type TypeRunner, TypeUnusable } from '../../../registry/types/type-runner.ts'
 import { entriesOf } from '../versions/actions.ts'
 import { entryOf } from '../versions/entries.ts'
 import { findType, listVersionsInForceOfType, type TypeRow } from './queries.ts'
@@ -26,7 +26,7 @@ const runners = new WeakMap<Kernel, TypeRunner>()
 export function typeRunner(kernel: Kernel): TypeRunner {
   let runner = runners.get(kernel)
   if (!runner) {
-    runner = createTypeRunner({ script: kernel.script('type-worker') })
+    runner = createTypeRunner({ script: kernel.script('type-worker'), admission: kernel.threads })
     runners.set(kernel, runner)
     const own = runner
     kernel.onClose(() => own.close())
@@ -70,8 +70,8 @@ export const hashOfContent = (content: Content): string =>
     .digest('hex')
 
 /** 422 with every fault of the definition, each with its place. */
-export async function expectUsable(kernel: Kernel, definition: TypeDefinition, signal: AbortSignal): Promise<void> {
-  const faults = await typeRunner(kernel).check(definition, signal)
+export async function expectUsable(kernel: Kernel, definition: TypeDefinition, call: TypeCall): Promise<void> {
+  const faults = await typeRunner(kernel).check(definition, call)
   if (faults.length === 0) return
   const errors: ProblemError[] = faults.slice(0, 50).map(({ pointer, message, code }) => ({
     in: 'body',
@@ -118,7 +118,7 @@ export async function breaksOf(
   for (const { list_key, dataset_id, version } of await read((tx) => listVersionsInForceOfType(tx, type_key))) {
     for await (const rows of entriesOf(read, { tenant_id: scope.tenant_id, dataset_id, version })) {
       const entries = rows.map(entryOf)
-      const validated = await typeRunner(kernel).validate(next, entries, signal)
+      const validated = await typeRunner(kernel).validate(next, entries, { caller: scope.tenant_id, signal })
       for (const { index, faults } of validated.faults) {
         for (const { pointer, code, message } of faults) {
           breaks.push({ list_key, version, pointer, what: code, detail: `${rows[index]?.key}: ${message}` })

@@ -58,12 +58,11 @@ export const typeRoutes = [
     location: (type) => `/reference-data/types/${type.type_key}`,
     links: { getDatasetType: { type_key: 'type_key' } },
     problems: ['duplicate', 'list_key_reserved', 'definition_invalid'],
-    before: ({ body, kernel, request }) =>
-      expectUsable(
-        kernel,
-        { type_key: body.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition,
-        request.signal,
-      ),
+    before: ({ body, kernel, actor, request }) =>
+      expectUsable(kernel, { type_key: body.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition, {
+        caller: actor.tenant_id,
+        signal: request.signal,
+      }),
   }).handle(async ({ tx, body, audit }) => {
     await lockType(tx, body.type_key)
     const existing = await findType(tx, body.type_key)
@@ -125,7 +124,7 @@ export const typeRoutes = [
     problems: ['not_found', 'type_incompatible', 'definition_invalid', 'transition_not_allowed'],
     before: async ({ params, body, kernel, actor, request }) => {
       const next = { type_key: params.type_key, type_version: 1, ...contentOf(body) } as TypeDefinition
-      await expectUsable(kernel, next, request.signal)
+      await expectUsable(kernel, next, { caller: actor.tenant_id, signal: request.signal })
       const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
       const breaks = await breaksOf(kernel, scope, params.type_key, next, request.signal).catch(failUnusable)
       const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
@@ -169,14 +168,17 @@ export const typeRoutes = [
     body: Validation,
     reply: [200, ValidationReport],
     problems: ['not_found', 'conflict', 'definition_invalid'],
-  }).handle(async ({ params, body, read, kernel }) => {
+  }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const type = await read(async (tx) => {
       const latest = found(await findType(tx, params.type_key))
       const { type_version = latest.type_version } = body
       if (type_version === latest.type_version) return latest
       return named(await findType(tx, params.type_key, type_version), `version ${type_version} of ${params.type_key}`)
     })
-    const { rejects, totals } = await prepareEntries(kernel, type, body.data)
+    const { rejects, totals } = await prepareEntries(kernel, type, body.data, {
+      tenant_id: actor.tenant_id,
+      signal: request.signal,
+    })
     const faults = rejects.map(({ at, code, pointer, message }) => ({
       index: at.row > 0 ? at.row - 1 : null,
       code,

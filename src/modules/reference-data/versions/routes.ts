@@ -115,7 +115,8 @@ export const versionRoutes = [
     }
     expectHeadTag(dataset, request.if_match)
     expectHead(dataset, body.expected_head ?? null)
-    const prepared = await prepareEntries(kernel, type, body.data, Object.keys(dataset.guards.min_filled_bps ?? {}))
+    const by = { tenant_id: actor.tenant_id, signal: request.signal }
+    const prepared = await prepareEntries(kernel, type, body.data, by, Object.keys(dataset.guards.min_filled_bps ?? {}))
     if (prepared.rejects.length > 0) {
       const errors = prepared.rejects.slice(0, 50).map(dataFault)
       fail('type_violation', {

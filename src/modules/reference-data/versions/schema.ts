@@ -154,7 +154,10 @@ export const DifferenceQuery = closed({
     }),
   ),
 })
-export const SummaryRequest = closed({ origin: OfOrigin, from: VersionName, to: VersionName }, { title: 'DifferenceSummaryRequest' })
+export const SummaryRequest = closed(
+  { origin: OfOrigin, from: VersionName, to: VersionName },
+  { title: 'DifferenceSummaryRequest' },
+)
 export const DifferencePage = closed(
   {
     list_key: ListKey,
@@ -229,7 +232,9 @@ export const ExportQuery = closed({
   formula_guard: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx).',
+      description:
+        'Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv and xlsx): those that begin with =, +, - or @, ' +
+        'also full-width, with or without white space before it. Without the guard a file reads back exactly.',
     }),
   ),
 })

@@ -68,7 +68,7 @@ const memories = new WeakMap<Kernel, Proofs>()
 function proofsOf(kernel: Kernel): Proofs {
   let proofs = memories.get(kernel)
   if (!proofs) {
-    const analyst = createAnalyst({ script: kernel.script('analysis-worker') })
+    const analyst = createAnalyst({ script: kernel.script('analysis-worker'), admission: kernel.threads })
     proofs = { known: new LRUCache({ max: 2000 }), running: new Map(), analyst }
     memories.set(kernel, proofs)
     kernel.onClose(() => analyst.close())

@@ -1,0 +1,269 @@
+/**
+ * Bodies that are being received: how many and how many bytes at once, for one caller, one tenant and the process, and how fast.
+ * A body that is slower than the minimum rate is answered 408 and its connection closed, so that nobody holds a place by sending
+ * nothing. Time in which the server itself does not read does not count.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { Line, type Place } from '../line.ts'
+import { fail, Problem, refuse } from '../problem.ts'
+
+export interface BodyLimit {
+  readonly count: number
+  readonly bytes: number
+}
+export interface BodyLimits {
+  readonly principal: BodyLimit
+  readonly tenant: BodyLimit
+  readonly process: BodyLimit
+}
+const MIB = 1024 * 1024
+/** A principal may send as many bodies at once as its tenant may have requests in flight. */
+export const defaultBodyLimits: BodyLimits = {
+  principal: { count: 64, bytes: 32 * MIB },
+  tenant: { count: 256, bytes: 64 * MIB },
+  process: { count: 1024, bytes: 256 * MIB },
+}
+/** What a streamed upload holds in memory at once. */
+export const STREAMED_BYTES = 2 * MIB
+
+/** As Apache's mod_reqtimeout: this long for the first bytes, and a second more for each 500 bytes. */
+const GRACE_MS = 20_000
+const MIN_BYTES_PER_S = 500
+const SWEEP_EVERY_MS = 1000
+
+/** Emitted by a request whose body is sent too slowly, to whoever reads it. */
+export const SLOW_BODY = 'slow-body'
+
+/** A request that says it has a body. Asked of every request, so it looks at two headers and nothing else. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined && headers['content-length'] !== '0')
+
+interface Held {
+  count: number
+  bytes: number
+}
+
+/** A place among the bodies being received. Left exactly once, when the body is complete or given up. */
+export class ReceivingBody {
+  readonly #held: readonly (readonly [Held, BodyLimit])[]
+  readonly #refusal: Refusal
+  readonly #onLeave: () => void
+  #bytes = 0
+  #hasLeft = false
+
+  constructor(held: readonly (readonly [Held, BodyLimit])[], refusal: Refusal, onLeave: () => void) {
+    this.#held = held
+    this.#refusal = refusal
+    this.#onLeave = onLeave
+    for (const [each] of held) each.count++
+  }
+
+  /** Counts bytes that are kept in memory; fails when they are too many for the caller (429) or the process (503). */
+  hold(bytes: number): void {
+    if (this.#hasLeft) return
+    this.#held.forEach(([each, limit], index) => {
+      if (each.bytes + bytes > limit.bytes) tooMany(index === this.#held.length - 1 ? 'overloaded' : this.#refusal)
+    })
+    this.#bytes += bytes
+    for (const [each] of this.#held) each.bytes += bytes
+  }
+
+  leave(): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    for (const [each] of this.#held) {
+      each.count--
+      each.bytes -= this.#bytes
+    }
+    this.#onLeave()
+  }
+}
+
+/** Whose limit was met: a tenant's, an address's or the process's. */
+type Refusal = 'concurrency_limited' | 'rate_limited' | 'overloaded'
+
+const tooMany = (code: Refusal): never =>
+  refuse(code, {
+    detail: 'Too many request bodies are being received at once. Finish sending some first.',
+    retry_after_s: 1,
+  })
+
+export class ReceivingBodies {
+  readonly #limits: BodyLimits
+  readonly #process: Held = { count: 0, bytes: 0 }
+  readonly #held = new Map<string, Held>()
+
+  constructor(limits: BodyLimits = defaultBodyLimits) {
+    this.#limits = limits
+  }
+
+  get count(): number {
+    return this.#process.count
+  }
+
+  /** Keys that hold something, for tests of leaks. */
+  get keys(): number {
+    return this.#held.size
+  }
+
+  countOf(key: string): number {
+    return this.#held.get(key)?.count ?? 0
+  }
+
+  /** `tenant` is null for a caller that is known by its address only. */
+  enter(principal: string, tenant: string | null): ReceivingBody {
+    const keys = tenant === null ? [principal] : [principal, tenant]
+    const refusal = tenant === null ? 'rate_limited' : 'concurrency_limited'
+    const limits = [this.#limits.principal, this.#limits.tenant]
+    keys.forEach((key, index) => {
+      if (this.countOf(key) >= (limits[index] as BodyLimit).count) tooMany(refusal)
+    })
+    if (this.#process.count >= this.#limits.process.count) tooMany('overloaded')
+    const held = keys.map((key, index): readonly [Held, BodyLimit] => {
+      const each = this.#held.get(key) ?? { count: 0, bytes: 0 }
+      this.#held.set(key, each)
+      return [each, limits[index] as BodyLimit]
+    })
+    return new ReceivingBody([...held, [this.#process, this.#limits.process]], refusal, () => {
+      for (const key of keys) if (this.countOf(key) === 0) this.#held.delete(key)
+    })
+  }
+}
+
+interface Watched {
+  readonly request: IncomingMessage
+  readonly first_byte: number
+  /** How long the client was waited for. */
+  waited_ms: number
+}
+
+export interface BodyRate {
+  readonly grace_ms: number
+  readonly min_bytes_per_s: number
+}
+
+/** Looks every second at all bodies that have not arrived: one timer for all, and nothing to do for each piece of a body. */
+export class BodyWatch {
+  readonly #watched = new Line<Watched>()
+  readonly #rate: BodyRate
+  readonly #timer: NodeJS.Timeout
+  #swept_ms = performance.now()
+
+  constructor(rate: BodyRate = { grace_ms: GRACE_MS, min_bytes_per_s: MIN_BYTES_PER_S }) {
+    this.#rate = rate
+    this.#timer = setInterval(() => this.sweep(), SWEEP_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  get size(): number {
+    return this.#watched.size
+  }
+
+  /** Until the body is complete or the connection gone. */
+  watch(request: IncomingMessage): void {
+    const first_byte = request.socket.bytesRead
+    const place: Place<Watched> = this.#watched.add({ request, first_byte, waited_ms: 0 })
+    request.once('close', () => this.#watched.remove(place))
+  }
+
+  sweep(): void {
+    const now_ms = performance.now()
+    const passed_ms = now_ms - this.#swept_ms
+    this.#swept_ms = now_ms
+    for (const place of [...this.#watched]) {
+      const { value: watched } = place
+      const { request, first_byte } = watched
+      // A request that was answered before its body was complete does not say that its connection has ended.
+      if (request.socket.destroyed) {
+        this.#watched.remove(place)
+        continue
+      }
+      // What arrived and was not read yet is the server's delay, not the client's.
+      if (request.readableLength > 0 || request.complete) continue
+      watched.waited_ms += passed_ms
+      const bytes = request.socket.bytesRead - first_byte
+      const allowed_ms = this.#rate.grace_ms + (bytes / this.#rate.min_bytes_per_s) * 1000
+      // Whoever reads the body answers; where nobody does any more, the rest of it is of no use to anybody.
+      if (watched.waited_ms > allowed_ms && !request.emit(SLOW_BODY)) request.socket.destroy()
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+const slowBody = (): Problem => new Problem('request_timeout', 'The request body was sent too slowly.')
+
+/** Makes a slow body an error of its stream, which whoever iterates it throws; until somebody does, the next sweep tries again. */
+export function failWhenSlow(stream: Readable): void {
+  stream.on(SLOW_BODY, () => {
+    if (stream.listenerCount('error') > 0) stream.emit('error', slowBody())
+  })
+}
+
+/** Reads a whole body of at most `max_bytes`, counting what is held. */
+export function readWhole(
+  stream: IncomingMessage,
+  { max_bytes, receiving }: { readonly max_bytes: number; readonly receiving: ReceivingBody | undefined },
+  done: (error: Error | null, bytes?: Buffer) => void,
+): void {
+  const header = stream.headers['content-length']
+  const declared_bytes = header === undefined ? undefined : Number(header)
+  if (declared_bytes !== undefined && declared_bytes > max_bytes) {
+    done(new Problem('too_large'))
+    return
+  }
+  const chunks: Buffer[] = []
+  let received_bytes = 0
+  const end = (error: Error | null): void => {
+    stream.off('data', onData).off('end', onEnd).off('error', onError).off(SLOW_BODY, onSlow)
+    if (error) done(error)
+    else done(null, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, received_bytes))
+  }
+  const onData = (chunk: Buffer): void => {
+    received_bytes += chunk.length
+    if (received_bytes > max_bytes) {
+      end(new Problem('too_large'))
+      return
+    }
+    try {
+      receiving?.hold(chunk.length)
+    } catch (error) {
+      end(error as Problem)
+      return
+    }
+    chunks.push(chunk)
+  }
+  const onEnd = (): void => {
+    const isWhole = declared_bytes === undefined || declared_bytes === received_bytes
+    end(isWhole ? null : new Problem('malformed_request', 'The body is not as long as Content-Length says.'))
+  }
+  const onError = (error: Error): void => end(error)
+  const onSlow = (): void => end(slowBody())
+  stream.on('data', onData).on('end', onEnd).on('error', onError).on(SLOW_BODY, onSlow)
+}
+
+const CODED_CHUNKS = /,\s*chunked\s*$/i
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i
+
+/** 415 for a body in another coding or character set than ours, 400 for a transfer coding that is not undone. */
+export function expectPlainBody({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    fail('media_type_unsupported', {
+      detail: 'Send the body without Content-Encoding; an upload may itself be a compressed file.',
+      headers: { 'accept-encoding': 'identity' },
+    })
+  }
+  // Node's parser undoes chunks and leaves other codings as they are; where the last one is not chunked it refuses the request itself.
+  if (CODED_CHUNKS.test(headers['transfer-encoding'] ?? '')) {
+    fail('malformed_request', 'The only transfer coding that is understood is chunked.')
+  }
+  const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase()
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    fail('media_type_unsupported', 'JSON is read as UTF-8, and bytes are stored as they are: name no other charset.')
+  }
+}

@@ -1,0 +1,63 @@
+/** What migrations do to data that is there already. */
+import path from 'node:path'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { migrate, readMigrations } from '../src/kernel/database/migrations.ts'
+import { projectRoot } from './support/database.ts'
+import { emptyDatabase } from './support/empty-database.ts'
+
+test('an upgrade cleans names of uploads and takes classes that nothing acts on out of retention policies', async () => {
+  const database = await emptyDatabase('clean_upload_names_and_retention_policies')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const ids = ['a', 'b'].map((letter) => `019a0000-0000-7000-8000-00000000000${letter}`)
+    const kept = [{ record_class: 'jobs', keep_days: 7, basis: 'x' }]
+    const policies = [
+      [
+        ...kept,
+        { record_class: 'provider-payloads', keep_days: 1827, basis: 'x' },
+        { record_class: 'audit', keep_days: 365, basis: 'x' },
+      ],
+      kept,
+    ]
+    await client.query(`set app.actor = 'operator:test'`)
+    for (const [index, tenant_id] of ids.entries()) {
+      await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, $2, 'T')`, [
+        tenant_id,
+        `t${index}`,
+      ])
+      await client.query(
+        `insert into app.retention_policy (tenant_id, classes, updated_by) values ($1, $2, 'user:1')`,
+        [tenant_id, JSON.stringify(policies[index])],
+      )
+      await client.query(
+        `insert into app.upload (tenant_id, upload_id, state, file_name, media_type, created_by, expires_at)
+         values ($1, $1, 'receiving', $2, 'application/octet-stream', 'user:1', now())`,
+        [tenant_id, index === 0 ? '../x\u202efdp.exe' : 'good.csv'],
+      )
+    }
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const stored = await client.query(
+      'select classes, revision::int, updated_by from app.retention_policy order by tenant_id',
+    )
+    expect(stored.rows).toEqual([
+      {
+        classes: [...kept, { record_class: 'audit', keep_days: null, basis: 'x' }],
+        revision: 2,
+        updated_by: 'operator:migrate',
+      },
+      { classes: kept, revision: 1, updated_by: 'user:1' },
+    ])
+    const names = await client.query('select file_name from app.upload order by tenant_id')
+    expect(names.rows).toEqual([{ file_name: 'xfdp.exe' }, { file_name: 'good.csv' }])
+    const forced = await client.query(
+      `select relname from pg_class where oid = any (array['app.upload', 'app.retention_policy', 'app.dataset_import', 'app.subject_bulk']::regclass[])
+         and not (relrowsecurity and relforcerowsecurity)`,
+    )
+    expect(forced.rows).toEqual([])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})
