@@ -220,7 +220,9 @@ export interface paths {
         };
         /**
          * The caller's rate-limit buckets: limit, remaining, reset
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Limits hold for all processes of the service together and are divided evenly among them; what is stated is the share of the process that answers.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["getLimits"];
         put?: never;
