@@ -25,15 +25,33 @@ begin
   end if;
   return null;
 end $$;
-create trigger user_account_set_up after insert on app.user_account for each row
-  when (new.roles <> '{}') execute function app.end_set_up();
-create trigger user_account_set_up_roles after update of roles on app.user_account for each row
+create trigger user_account_set_up after update of roles on app.user_account for each row
   when (new.roles is distinct from old.roles) execute function app.end_set_up();
 
+-- Once for each statement, so that many people at once cost no more than one.
+create function app.end_set_up_of_added() returns trigger
+  language plpgsql as $$
+begin
+  if not app.restoring() then
+    update app.approval_policy p set set_up_at = now()
+     where p.tenant_id in (select tenant_id from added) and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
+  end if;
+  return null;
+end $$;
+create trigger user_account_set_up_added after insert on app.user_account referencing new table as added
+  for each statement execute function app.end_set_up_of_added();
+
 -- Processes intersect the roles of a token with the present ones, so they learn of new people and keys as well.
-create trigger user_account_epoch_new after insert on app.user_account for each row
-  when (new.origin = 'built_in') execute function app.bump_access_epoch();
-create trigger api_key_epoch_new after insert on app.api_key for each row execute function app.bump_access_epoch();
+create function app.bump_access_epoch_of_added() returns trigger
+  language plpgsql as $$
+begin
+  update app.tenant set access_epoch = access_epoch + 1 where tenant_id in (select tenant_id from added);
+  return null;
+end $$;
+create trigger user_account_epoch_added after insert on app.user_account referencing new table as added
+  for each statement execute function app.bump_access_epoch_of_added();
+create trigger api_key_epoch_added after insert on app.api_key referencing new table as added
+  for each statement execute function app.bump_access_epoch_of_added();
 
 create function app.keep_set_up() returns trigger
   language plpgsql as $$
