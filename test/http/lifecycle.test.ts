@@ -42,7 +42,9 @@ describe('probes', () => {
 
   test('without its database a process is alive, not ready, and every operation says why', async () => {
     const nowhere = { ...w.clone.app, database: 'no_such_database' }
-    const lost = await secondProcess(w, { connections: { app: nowhere, worker: nowhere } })
+    // It lost its database after it had started, and with its keys read.
+    const { integrity } = w.kernel
+    const lost = await secondProcess(w, { connections: { app: nowhere, worker: nowhere }, integrity })
     expect((await lost.get('/api/health')).status).toBe(200)
     const ready = await lost.get('/health/ready')
     expect(ready.status).toBe(503)
