@@ -220,7 +220,9 @@ export interface paths {
         };
         /**
          * The caller's rate-limit buckets: limit, remaining, reset
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Limits hold for all processes of the service together and are divided evenly among them; what is stated is the share of the process that answers.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["getLimits"];
         put?: never;
@@ -367,7 +369,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a user
-         * @description Without roles it never waits; nor while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
+         * @description Without roles it never waits; nor while the tenant is being set up and has nobody else who could approve. Where it waits for approval, it will have the id of the change request.
          *
          *     Roles: tenant_admin.
          *
@@ -474,7 +476,7 @@ export interface paths {
         get?: never;
         /**
          * Set the roles of a user
-         * @description Maker and checker on one person is flagged in `conflicts`. Tokens already minted keep their roles until they end.
+         * @description Maker and checker on one person is flagged in `conflicts`. A role that is taken away no longer works in any process within five seconds; one that is given needs a new token.
          *
          *     Roles: tenant_admin.
          *
@@ -547,7 +549,7 @@ export interface paths {
         put?: never;
         /**
          * Create a key; its secret is shown once
-         * @description It never waits while the tenant has nobody else who could approve. Where it waits for approval, it will have the id of the change request. Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.
+         * @description It never waits while the tenant is being set up and has nobody else who could approve. Where it waits for approval, it will have the id of the change request. Nobody has seen the secret of a key that was approved: who asked for it calls `rotateApiKey` to get one.
          *
          *     Roles: tenant_admin.
          *
@@ -676,7 +678,7 @@ export interface paths {
         get: operations["getApprovalPolicy"];
         /**
          * Change the approval policy
-         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve.
+         * @description Under four eyes itself: as `approval-policy` where the policy names it, otherwise as its strictest rule asks, as soon as there is somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the author of a change never approves it, nor does an API key, so there must be as many other active people with the role.
          *
          *     Roles: tenant_admin, compliance_officer.
          *
@@ -708,7 +710,9 @@ export interface paths {
         get: operations["getRetentionPolicy"];
         /**
          * Change how long records are kept
-         * @description Roles: tenant_admin, compliance_officer.
+         * @description Classes: `jobs` (finished jobs), `import-rejects` (rejected rows of imports and of files of subjects, counted from the end of the import), `audit` (never removed, so `keep_days` is null). A class that nothing acts on is refused with 409. Housekeeping removes what is older once an hour and records how much.
+         *
+         *     Roles: tenant_admin, compliance_officer.
          *
          *     Governed as `retention-policy`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
@@ -755,7 +759,9 @@ export interface paths {
         };
         /**
          * Change requests by state and action, newest first
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and `state` only.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
         get: operations["listChangeRequests"];
         put?: never;
@@ -795,7 +801,9 @@ export interface paths {
         };
         /**
          * One change request: what it would do, who asked, who approved
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description Shown in full to those who may call its operation, those who may approve it, and auditors; others get `cr_id`, `action` and `state` only.
+         *
+         *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          *
          *     Carries a strong ETag; `If-None-Match` gives 304.
          */
@@ -876,6 +884,90 @@ export interface paths {
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
         post: operations["withdrawChangeRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes made in an emergency without approval, newest first
+         * @description Roles: compliance_officer, tenant_admin, auditor.
+         */
+        get: operations["listBreakGlassReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Emergency changes by others that I could have approved and nobody has acknowledged yet
+         * @description Roles: compliance_officer, tenant_admin.
+         */
+        get: operations["listBreakGlassInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/{review_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One emergency change: what was done, by whom and why, and who acknowledged it
+         * @description Roles: compliance_officer, tenant_admin, auditor.
+         */
+        get: operations["getBreakGlassReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/break-glass-reviews/{review_id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm having seen an emergency change; it leaves every inbox
+         * @description By a person with the role that could have approved the change, never by who made it.
+         *
+         *     Roles: compliance_officer, tenant_admin.
+         *
+         *     Send `Idempotency-Key` to make retries safe.
+         */
+        post: operations["acknowledgeBreakGlassReview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1279,7 +1371,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence, staleness limit or guards
-         * @description Roles: policy_editor.
+         * @description Title, description and owner never wait for approval. The rest does as `datasets`, or, where the policy does not name that, as `activation`.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -1377,7 +1473,9 @@ export interface paths {
         head?: never;
         /**
          * Deprecate or withdraw a version; it stays readable, and a withdrawn one cannot be activated again
-         * @description Roles: compliance_officer.
+         * @description A version that is in force, or scheduled to be, is not withdrawn: 409 `version_in_force`.
+         *
+         *     Roles: compliance_officer.
          */
         patch: operations["updateDatasetVersion"];
         trace?: never;
@@ -1433,7 +1531,7 @@ export interface paths {
         };
         /**
          * Export one version as JSON, NDJSON, CSV or XLSX
-         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or an empty text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
+         * @description Tables have a column for each member of the type, those of the key first. What has no column, is null or a blank text stands as JSON under `_other`, so that without the formula guard an import gives the same content hash.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1455,7 +1553,7 @@ export interface paths {
         };
         /**
          * Proof that a key is, or is not, in this version
-         * @description Verify it offline with: npx probity verify proof FILE.
+         * @description Verify it offline with `npx probity verify proof FILE`, or with a verifier of your own: docs/proofs.md says which bytes are hashed, with test vectors and an example in Python.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
          */
@@ -1577,7 +1675,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -1653,6 +1751,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteActivation"];
         options?: never;
@@ -1809,7 +1909,9 @@ export interface paths {
         put?: never;
         /**
          * Run the adapter on an upload or a sample and see rows, warnings and rejects; nothing is stored
-         * @description Roles: policy_editor, compliance_officer.
+         * @description Reads at most so many rows and for so long as the operator allows; `truncated` then says which limit was met, the counts cover what was read, and rules over the whole list are not checked. Ends when the client disconnects. Few previews of a tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After.
+         *
+         *     Roles: policy_editor, compliance_officer.
          *
          *     Send `Idempotency-Key` to make retries safe.
          */
@@ -1835,7 +1937,7 @@ export interface paths {
         put?: never;
         /**
          * Import an upload through an adapter into a new version; activates nothing
-         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`.
+         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.
          *
          *     Roles: policy_editor, service, compliance_officer.
          *
@@ -2461,7 +2563,7 @@ export interface paths {
         };
         /**
          * The rating in force: an override until it expires, otherwise the latest rating
-         * @description Factors, matrix and list versions stand in the evaluation that the rating names.
+         * @description Factors, matrix and list versions stand in the evaluation that the rating names. The text of an override is for analyst, compliance_officer and auditor; others get its reason code.
          *
          *     Roles: viewer, analyst, policy_editor, compliance_officer, auditor, service.
          */
@@ -2541,7 +2643,7 @@ export interface paths {
         put?: never;
         /**
          * Create a matrix with a first draft
-         * @description A tenant may have its own matrix under the key of a shared one; it then goes before the shared one.
+         * @description A tenant may have its own matrix under the key of a shared one. The shared one goes on deciding until a version of the own one is put in force, and both stay readable: `origin` says which is meant.
          *
          *     Roles: policy_editor.
          *
@@ -2575,7 +2677,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Roles: policy_editor.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does not name that, as `activation`.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -2909,7 +3015,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the matrix in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -2985,6 +3091,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRiskMatrixActivation"];
         options?: never;
@@ -3042,8 +3150,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take over decision tables from DMN or GoRules as drafts of new rules
-         * @description Tables that mean exactly the same here become rules with a draft each; everything else is named with its place. Nothing is taken over approximately, and nothing is published.
+         * Take over decisions from DMN or GoRules as drafts of new rules
+         * @description Decision tables that mean exactly the same here become rules with a draft each. Of a GoRules graph so do expressions that compare fields with literals and choose between literals, and switches; each rule says which others give its inputs, and behind which branch it stands. Everything else is named node by node, with its place and the reason. Nothing is taken over approximately: a number with more digits than an input reads is refused when it is decided on, and the findings say how many it reads. Nothing is published.
          *
          *     Roles: policy_editor.
          *
@@ -3071,7 +3179,7 @@ export interface paths {
         put?: never;
         /**
          * Create a rule with a first draft
-         * @description A tenant may have its own rule under the key of a shared one; it then goes before the shared one.
+         * @description A tenant may have its own rule under the key of a shared one. The shared one goes on deciding until a version of the own one is put in force, and both stay readable: `origin` says which is meant.
          *
          *     Roles: policy_editor.
          *
@@ -3105,7 +3213,11 @@ export interface paths {
         head?: never;
         /**
          * Change title, owner, description, review cadence or what it is for
-         * @description Roles: policy_editor.
+         * @description Only a change of the review cadence or the staleness limit may wait for approval: as `datasets`, or, where the policy does not name that, as `activation`.
+         *
+         *     Roles: policy_editor.
+         *
+         *     Governed as `datasets`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          *
          *     `If-Match` with the ETag refuses the change (412) when the resource has moved.
          */
@@ -3439,7 +3551,7 @@ export interface paths {
         put?: never;
         /**
          * Put an earlier version of the rule in force again, in one call, with a reason
-         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. break_glass makes it happen at once where the policy would ask for approval; the record says so.
+         * @description Without to_version, the one that was in force before. Scheduled activations are revoked unless keep_scheduled. The version must have been in force here before: otherwise 409 `version_never_in_force`. break_glass makes it happen at once where the policy would ask for approval: it is for people, not for API keys, and stands in the inbox of everybody else who could have approved until one of them acknowledges it. Where the policy names no `rollback`, one that cancels scheduled activations needs the approval of an `activation`.
          *
          *     Roles: compliance_officer.
          *
@@ -3515,6 +3627,8 @@ export interface paths {
         /**
          * Cancel a scheduled activation that has not happened yet
          * @description Roles: compliance_officer.
+         *
+         *     Governed as `activation`: where the tenant's approval policy asks for approvers, the answer is 202 with a change request.
          */
         delete: operations["deleteRuleActivation"];
         options?: never;
@@ -4247,7 +4361,9 @@ export interface paths {
         };
         /**
          * The impact run attached to a change request, and whether it still holds
-         * @description Roles: viewer, analyst, policy_editor, compliance_officer, auditor, tenant_admin, service.
+         * @description For those who may read the change request in full; 404 for others.
+         *
+         *     Roles: policy_editor, compliance_officer, auditor, tenant_admin.
          */
         get: operations["getChangeRequestImpact"];
         put?: never;
@@ -4479,7 +4595,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -4606,7 +4722,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -4800,6 +4916,10 @@ export interface components {
         /** RetentionPolicy */
         RetentionPolicy: {
             classes: {
+                /**
+                 * @description One of jobs, import-rejects and audit.
+                 * @example jobs
+                 */
                 record_class: string;
                 /** @description null: kept for ever. */
                 keep_days: number | null;
@@ -4842,6 +4962,46 @@ export interface components {
             }[];
             /** @description Digest of every row-security policy, to compare over time. */
             policies_sha256: string;
+        };
+        /**
+         * ChangeRequestSummary
+         * @description For callers who may neither call the operation nor approve it, and are not auditors.
+         */
+        ChangeRequestSummary: {
+            /** Format: uuid */
+            cr_id: string;
+            action: string;
+            /** @enum {string} */
+            state: "open" | "approved" | "rejected" | "withdrawn";
+        };
+        /** VisibleChangeRequest */
+        VisibleChangeRequest: components["schemas"]["ChangeRequest"] | components["schemas"]["ChangeRequestSummary"];
+        /** BreakGlassReview */
+        BreakGlassReview: {
+            /** Format: uuid */
+            review_id: string;
+            /** @description The governed action whose approval was passed over. */
+            action: string;
+            /** @description operationId of what was done. */
+            operation: string;
+            params: {
+                [key: string]: string;
+            };
+            /** @description The body of the request that was executed. */
+            body: unknown;
+            /** @description Why it could not wait. */
+            reason: string;
+            /** @description Who could have approved it, and may acknowledge it. */
+            required_role: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @enum {string} */
+            state: "open" | "acknowledged";
+            /** Format: date-time */
+            acknowledged_at: string | null;
+            acknowledged_by: string | null;
+            note: string | null;
         };
         /** Job */
         Job: {
@@ -4900,6 +5060,18 @@ export interface components {
             detail: {
                 [key: string]: unknown;
             };
+            /**
+             * @description proposed: nothing was changed yet, the change request `cr_id` waits for approval. executed: the change request was approved, and the change made. done: made at once.
+             * @enum {string}
+             */
+            outcome: "done" | "proposed" | "executed";
+            /**
+             * Format: uuid
+             * @description The change request that was made or executed.
+             */
+            cr_id: string | null;
+            /** @description Who approved what was executed, in order. */
+            approved_by: string[];
             seal: {
                 seq: number;
                 prev_hash: string;
@@ -5102,6 +5274,16 @@ export interface components {
             min_filled_bps?: {
                 [key: string]: number;
             };
+            /** @description For each member that holds several values (aliases, addresses …): the largest share of its values that entries which stay may lose, in basis points; 1000 unless said otherwise. Values every entry must have are not counted. */
+            max_members_lost_bps?: number;
+            /** @description So many values may always go; 10 unless said otherwise. */
+            max_members_lost?: number;
+            /** @description For each such member: the largest share of the entries with values that may lose all of them, in basis points; 1000 unless said otherwise. */
+            max_emptied_bps?: number;
+            /** @description So many entries may always lose all; 10 unless said otherwise. */
+            max_emptied_entries?: number;
+            /** @description So many rows of other files may belong to no entry of the list; 0 unless said otherwise. */
+            max_orphan_rows?: number;
         };
         /** VersionSummary */
         VersionSummary: {
@@ -5193,6 +5375,8 @@ export interface components {
             added: number;
             removed: number;
             changed: number;
+            /** @description The same entries, stored in the canonical form of a newer version of the type. */
+            restated?: number;
         };
         /** DatasetVersion */
         DatasetVersion: {
@@ -5201,6 +5385,11 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -5216,7 +5405,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -5231,6 +5423,11 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -5246,7 +5443,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -5278,14 +5478,22 @@ export interface components {
              * @example jurisdiction-risk
              */
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            list_origin: "own" | "shared";
             version: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             /** Format: date-time */
             created_at: string;
             created_by: string;
             content_hash: string;
-            /** @description Adapter and its version, the file’s own sha256 and name, options, dropped or hashed members, overridden guards. */
+            /** @description Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), options, dropped or hashed members, overridden guards. */
             provenance: Record<string, never>;
             activations: {
                 activation_id: string;
@@ -5331,6 +5539,16 @@ export interface components {
             list_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -5376,6 +5594,11 @@ export interface components {
         /** DifferenceSummaryRequest */
         DifferenceSummaryRequest: {
             /**
+             * @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one.
+             * @enum {string}
+             */
+            origin?: "own" | "shared";
+            /**
              * @description A version number, or a label.
              * @example 1
              */
@@ -5402,6 +5625,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -5427,6 +5655,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -5460,6 +5693,8 @@ export interface components {
             schema: Record<string, never>;
             /** @description JSON pointers of the required scalar members that make the business key. */
             key_pointers: string[];
+            /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+            trim?: true | string[];
             list_rules: {
                 min_items?: number;
                 max_items?: number;
@@ -5491,6 +5726,16 @@ export interface components {
                      * @constant
                      */
                     personal?: true;
+                    /**
+                     * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                     * @constant
+                     */
+                    set?: true;
+                    /**
+                     * @description collapse: line breaks and runs of white space inside the text become one space.
+                     * @enum {string}
+                     */
+                    whitespace?: "collapse";
                 };
             };
             examples: Record<string, never>[];
@@ -5533,6 +5778,8 @@ export interface components {
                 /** @enum {string} */
                 encoding: "utf8" | "base64";
                 text: string;
+                /** @description Options the sample is read with. */
+                options: Record<string, never>;
             };
         };
         /** Reject */
@@ -5563,6 +5810,29 @@ export interface components {
                 file?: string;
                 path?: string;
             };
+            count?: number;
+            /**
+             * @description The source looks incomplete: a guard closes unless it is overridden.
+             * @constant
+             */
+            closes_guard?: true;
+        };
+        /** SourceFile */
+        SourceFile: {
+            /** @description Its name in the archive; null for a source that is one file. */
+            file: string | null;
+            /**
+             * @description unread: not part of what the adapter reads. absent: said to be absent by an option.
+             * @enum {string}
+             */
+            state: "read" | "unread" | "absent";
+            /** @enum {string} */
+            encoding?: "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1" | "windows-1252";
+            /**
+             * @description What said so: content means that it was detected.
+             * @enum {string}
+             */
+            encoding_from?: "byte-order-mark" | "declaration" | "option" | "content";
         };
         /** Preview */
         Preview: {
@@ -5588,6 +5858,14 @@ export interface components {
                 count: number;
             }[];
             warnings: components["schemas"]["ImportWarning"][];
+            /** @description The files the source consists of, and those it should have had. */
+            files: components["schemas"]["SourceFile"][];
+            truncated: {
+                /** @enum {string} */
+                reason: "rows" | "time";
+                /** @description Rows, or milliseconds. */
+                limit: number;
+            } | null;
         };
         /** Gate */
         Gate: {
@@ -5639,7 +5917,10 @@ export interface components {
             source: {
                 file_name: string | null;
                 size_bytes: number;
+                /** @description Null where members were dropped or hashed: they could be guessed from it. */
                 sha256: string | null;
+                /** @description In its place: the same for the same file, and of no use to anybody without the key. */
+                fingerprint?: string;
             };
             progress: {
                 done: number;
@@ -5660,6 +5941,8 @@ export interface components {
             }[];
             gates: components["schemas"]["Gate"][];
             warnings: components["schemas"]["ImportWarning"][];
+            /** @description The files the source consists of, and those it should have had. */
+            files: components["schemas"]["SourceFile"][];
             version: number | null;
             problem: {
                 [key: string]: unknown;
@@ -5705,6 +5988,11 @@ export interface components {
              * @enum {string}
              */
             via: "tenant-own" | "tenant-pin" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description An own list that existed before the shared one of its name. */
             shadows_shared: boolean;
             version: number;
@@ -5752,6 +6040,11 @@ export interface components {
              * @enum {string}
              */
             via: "tenant-own" | "tenant-pin" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description An own list that existed before the shared one of its name. */
             shadows_shared: boolean;
             version: number;
@@ -6118,6 +6411,7 @@ export interface components {
             source: {
                 file_name: string | null;
                 size_bytes: number;
+                /** @description Of the upload; null once that is removed. */
                 sha256: string | null;
             };
             progress: {
@@ -6190,7 +6484,10 @@ export interface components {
             /** Format: date-time */
             recorded_at: string;
             actor: string;
+            /** @description The text of an override is for analyst, compliance_officer and auditor; others get null and the reason_code. */
             reason: string | null;
+            /** @description Of an override: a code of the list reason-codes, where one was given. */
+            reason_code: string | null;
             /**
              * Format: date-time
              * @description When an override ends by itself.
@@ -6373,6 +6670,11 @@ export interface components {
         /** RiskMatrixDependencies */
         RiskMatrixDependencies: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number | null;
             items: {
                 list_key: string;
@@ -6388,6 +6690,11 @@ export interface components {
         /** RiskMatrixVersion */
         RiskMatrixVersion: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            matrix_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -6403,7 +6710,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -6414,6 +6724,11 @@ export interface components {
         /** RiskMatrixText */
         RiskMatrixText: {
             matrix_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @enum {string} */
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
@@ -6444,6 +6759,16 @@ export interface components {
             matrix_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -6559,6 +6884,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -6584,6 +6914,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -6652,6 +6987,27 @@ export interface components {
                 name: string;
                 /** @description Where in the file it stands. */
                 place: string;
+                /** @description Inputs that other nodes of the file give: decide on those first and hand their outputs on. */
+                reads: {
+                    /** @description Of this rule. */
+                    input: string;
+                    /** @description The rule that gives it; null where that node was left out. */
+                    rule_key: string | null;
+                    /** @description As the file calls it. */
+                    node: string;
+                    /** @description The title of the output. */
+                    output: string;
+                }[];
+                /** @description Branches of a switch: the rule applies only where the output has one of these values. */
+                only_if: {
+                    /** @description The rule that gives it; null where that node was left out. */
+                    rule_key: string | null;
+                    /** @description As the file calls it. */
+                    node: string;
+                    /** @description The title of the output. */
+                    output: string;
+                    value: string;
+                }[];
                 /** @description Everything to be said of the definition. */
                 findings: components["schemas"]["Finding"][];
             }[];
@@ -6806,6 +7162,11 @@ export interface components {
         /** RuleDependencies */
         RuleDependencies: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number | null;
             items: {
                 list_key: string;
@@ -6821,6 +7182,11 @@ export interface components {
         /** RuleVersion */
         RuleVersion: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            rule_origin: "own" | "shared";
             version: number;
             /**
              * @description A name for the version; it has a non-digit, so that it is never mistaken for a number.
@@ -6836,7 +7202,10 @@ export interface components {
             content_changed: boolean;
             entry_count: number;
             data_bytes: number;
-            /** @enum {string} */
+            /**
+             * @description How the version was made.
+             * @enum {string}
+             */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
             note: string | null;
@@ -6847,6 +7216,11 @@ export interface components {
         /** RuleText */
         RuleText: {
             rule_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @enum {string} */
             state: "draft" | "published" | "deprecated" | "withdrawn";
             version: number | null;
@@ -6877,6 +7251,16 @@ export interface components {
             rule_key: string;
             from: number;
             to: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            from_origin: "own" | "shared";
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            to_origin: "own" | "shared";
             from_hash: string;
             to_hash: string;
             summary: {
@@ -6931,6 +7315,11 @@ export interface components {
             /** @enum {string} */
             kind: "activate" | "rollback" | "pin" | "unpin" | "overlay" | "overlay-removed" | "seed";
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            origin: "own" | "shared" | null;
             /** Format: date-time */
             effective_from: string;
             /** Format: date-time */
@@ -6956,6 +7345,11 @@ export interface components {
             /** @description Which version governs between which instants, as known now, oldest first; with the first page. */
             in_force: {
                 version: number | null;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string|null}
+                 */
+                origin: "own" | "shared" | null;
                 /** Format: date-time */
                 from: string;
                 /**
@@ -7032,9 +7426,14 @@ export interface components {
                     unknown: "no_decisions" | "bands_not_named" | "nothing_judged" | "cost_not_named" | "no_true_positives" | null;
                 };
             };
-            /** @description By the version that decided, the newest first. */
+            /** @description By the version that decided, the newest first; this tenant’s own before a shared one of the same number. */
             versions: {
                 version: number;
+                /**
+                 * @description own: of this tenant. shared: published by the operator.
+                 * @enum {string}
+                 */
+                origin: "own" | "shared";
                 /** @description Single decisions and items of batches. */
                 decisions: number;
                 hits: number;
@@ -7085,6 +7484,14 @@ export interface components {
                 };
             }[];
         };
+        /** ReasonInWords */
+        ReasonInWords: {
+            code: string;
+            /** @description Of the triggers and factors that gave it. */
+            title: string;
+            /** @description What they say of this decision. */
+            text: string;
+        };
         /** EvaluationOutcome */
         EvaluationOutcome: {
             /** @enum {string} */
@@ -7110,12 +7517,22 @@ export interface components {
             /** @enum {string} */
             family: "matrix" | "rule";
             key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number;
             content_hash: string;
         };
         /** PinnedVersion */
         PinnedVersion: {
             list_key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Why this version: tenant-own, tenant-pin or shared. */
             via: string;
             version: number;
@@ -7213,6 +7630,8 @@ export interface components {
             /** Format: date-time */
             decided_at: string;
             created_by: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
@@ -7227,11 +7646,12 @@ export interface components {
              */
             valid_at: string | null;
             engine: number;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             explanation: components["schemas"]["EvaluationExplanation"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
-            document_hash: string;
         };
         /** EvaluationItem */
         EvaluationItem: {
@@ -7290,6 +7710,8 @@ export interface components {
             /** Format: date-time */
             decided_at: string;
             created_by: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             definition: components["schemas"]["PinnedDefinition"];
             lists: components["schemas"]["PinnedVersion"][];
@@ -7299,6 +7721,8 @@ export interface components {
         ExplanationOfEvaluation: {
             /** Format: uuid */
             evaluation_id: string;
+            /** @description Each reason code in the words of the definition that decided. */
+            reasons: components["schemas"]["ReasonInWords"][];
             outcome: components["schemas"]["EvaluationOutcome"];
             explanation: components["schemas"]["EvaluationExplanation"];
         };
@@ -7374,7 +7798,17 @@ export interface components {
             family: "matrix" | "rule" | "list" | "engine";
             key: string;
             from_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            from_origin: "own" | "shared" | null;
             to_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            to_origin: "own" | "shared" | null;
             from_overlay: number | null;
             to_overlay: number | null;
             /**
@@ -7489,7 +7923,7 @@ export interface components {
             /** Format: uuid */
             receipt_id: string;
             receipt_hash: string;
-            /** @description The decision document; its canonical JSON text has document_hash. */
+            /** @description The decision document; its canonical JSON text has document_hash. Of the format probity-decision/2 it holds a random salt, without which its hash cannot be compared with guessed inputs; documents of probity-decision/1 have none. */
             document: Record<string, never>;
             document_hash: string;
             key_id: string;
@@ -7594,6 +8028,11 @@ export interface components {
             provider_calls: number;
             missing_credentials: string[];
             definition_version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            definition_origin: "own" | "shared";
             /** @description The first items, decided on what is in force now; nothing of it is kept. */
             tried: {
                 items: number;
@@ -7620,6 +8059,11 @@ export interface components {
             family: "matrix" | "rule";
             definition_key: string;
             definition_version: number;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            definition_origin: "own" | "shared";
             engine: number;
             /**
              * Format: uuid
@@ -7636,6 +8080,7 @@ export interface components {
                 /** Format: uuid */
                 upload_id: string | null;
                 file_name: string | null;
+                /** @description Of the upload; null once that is removed. */
                 sha256: string | null;
                 filter: {
                     /** @enum {string} */
@@ -7747,7 +8192,17 @@ export interface components {
             family: "matrix" | "rule" | "list" | "engine";
             key: string;
             from_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            from_origin: "own" | "shared" | null;
             to_version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string|null}
+             */
+            to_origin: "own" | "shared" | null;
             from_overlay: number | null;
             to_overlay: number | null;
         };
@@ -7817,6 +8272,11 @@ export interface components {
             key: string;
             /** @description Null: a draft. */
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Of exactly what was tried. */
             content_hash: string;
             /** @description Of the overlay that was tried on a shared list. */
@@ -8009,6 +8469,11 @@ export interface components {
             key: string;
             /** @description Null: a draft. */
             version: number | null;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             /** @description Of exactly what was tried. */
             content_hash: string;
             /** @description Of the overlay that was tried on a shared list. */
@@ -8058,6 +8523,11 @@ export interface components {
         /** Coverage */
         Coverage: {
             key: string;
+            /**
+             * @description own: of this tenant. shared: published by the operator.
+             * @enum {string}
+             */
+            origin: "own" | "shared";
             version: number;
             /** @description Single decisions that were looked at, the latest first. */
             decisions: number;
@@ -8097,7 +8567,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -8340,7 +8810,7 @@ export interface operations {
     createUpload: {
         parameters: {
             query?: {
-                /** @description Kept as provenance; never used as a path. */
+                /** @description Kept as provenance, without path, control, invisible or direction-changing characters; the answer has what was stored. */
                 file_name?: string;
             };
             header?: never;
@@ -9473,6 +9943,10 @@ export interface operations {
             content: {
                 "application/json": {
                     classes: {
+                        /**
+                         * @description One of jobs, import-rejects and audit.
+                         * @example jobs
+                         */
                         record_class: string;
                         /** @description null: kept for ever. */
                         keep_days: number | null;
@@ -9566,7 +10040,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["ChangeRequest"][];
+                        items: components["schemas"]["VisibleChangeRequest"][];
                         /** @description Send it as cursor to read on; null on the last page. */
                         next_cursor: string | null;
                     };
@@ -9638,7 +10112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description Unchanged. */
@@ -9682,7 +10156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -9719,7 +10193,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
                 };
             };
             /** @description A problem. */
@@ -9756,7 +10230,152 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangeRequest"];
+                    "application/json": components["schemas"]["VisibleChangeRequest"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBreakGlassReviews: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+                state?: "open" | "acknowledged";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes made in an emergency without approval, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BreakGlassReview"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBreakGlassInbox: {
+        parameters: {
+            query?: {
+                /** @description How many items a page holds. */
+                limit?: number;
+                /** @description next_cursor of the previous page, with the same filters. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Emergency changes by others that I could have approved and nobody has acknowledged yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BreakGlassReview"][];
+                        /** @description Send it as cursor to read on; null on the last page. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBreakGlassReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One emergency change: what was done, by whom and why, and who acknowledged it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakGlassReview"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledgeBreakGlassReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                review_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Confirm having seen an emergency change; it leaves every inbox */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakGlassReview"];
                 };
             };
             /** @description A problem. */
@@ -10444,7 +11063,10 @@ export interface operations {
     };
     getDataset: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10516,6 +11138,15 @@ export interface operations {
                     "application/json": components["schemas"]["Dataset"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -10570,7 +11201,10 @@ export interface operations {
     };
     listDependents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10607,6 +11241,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -10696,7 +11332,10 @@ export interface operations {
     };
     getDatasetVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10778,6 +11417,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Only keys that begin so. */
                 key_prefix?: string;
                 /** @description Only entries that hold all these words or words beginning so; case and accents do not matter. */
@@ -10816,7 +11457,10 @@ export interface operations {
     };
     getProvenance: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -10851,8 +11495,10 @@ export interface operations {
     exportDatasetVersion: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 format?: "json" | "ndjson" | "csv" | "xlsx";
-                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv and xlsx). */
+                /** @description Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv and xlsx): those that begin with =, +, - or @, also full-width, with or without white space before it. Without the guard a file reads back exactly. */
                 formula_guard?: boolean;
             };
             header?: never;
@@ -10889,6 +11535,8 @@ export interface operations {
     getProof: {
         parameters: {
             query: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description The business key. */
                 key: string;
             };
@@ -10934,6 +11582,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -11337,6 +11989,15 @@ export interface operations {
                     "application/json": components["schemas"]["Activation"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -11405,6 +12066,8 @@ export interface operations {
                     schema: Record<string, never>;
                     /** @description JSON pointers of the required scalar members that make the business key. */
                     key_pointers: string[];
+                    /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+                    trim?: true | string[];
                     list_rules?: {
                         min_items?: number;
                         max_items?: number;
@@ -11436,6 +12099,16 @@ export interface operations {
                              * @constant
                              */
                             personal?: true;
+                            /**
+                             * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                             * @constant
+                             */
+                            set?: true;
+                            /**
+                             * @description collapse: line breaks and runs of white space inside the text become one space.
+                             * @enum {string}
+                             */
+                            whitespace?: "collapse";
                         };
                     };
                     examples: Record<string, never>[];
@@ -11561,6 +12234,8 @@ export interface operations {
                     schema: Record<string, never>;
                     /** @description JSON pointers of the required scalar members that make the business key. */
                     key_pointers: string[];
+                    /** @description Texts that lose the white space around them before an entry is checked, keyed and hashed: `true` for all, or their JSON pointers with `*` for any element of an array. Default: none. Members of the key always do. */
+                    trim?: true | string[];
                     list_rules?: {
                         min_items?: number;
                         max_items?: number;
@@ -11592,6 +12267,16 @@ export interface operations {
                              * @constant
                              */
                             personal?: true;
+                            /**
+                             * @description An array whose order means nothing: its elements are kept sorted by their canonical text, equal ones once.
+                             * @constant
+                             */
+                            set?: true;
+                            /**
+                             * @description collapse: line breaks and runs of white space inside the text become one space.
+                             * @enum {string}
+                             */
+                            whitespace?: "collapse";
                         };
                     };
                     examples: Record<string, never>[];
@@ -13263,8 +13948,13 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. */
+                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
+                    /**
+                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @example RAT_SET_BY_HAND
+                     */
+                    reason_code?: string;
                     /**
                      * Format: date-time
                      * @description When it ends by itself: after now, within 400 days.
@@ -13307,6 +13997,8 @@ export interface operations {
         parameters: {
             query?: {
                 reason?: string;
+                /** @description A code of the list reason-codes: what roles get that may not read the reason. */
+                reason_code?: string;
             };
             header?: never;
             path: {
@@ -13445,7 +14137,10 @@ export interface operations {
     };
     getRiskMatrix: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13522,6 +14217,15 @@ export interface operations {
                     "application/json": components["schemas"]["RiskMatrix"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -13576,7 +14280,10 @@ export interface operations {
     };
     listRiskMatrixDependencies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13613,6 +14320,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -13690,7 +14399,10 @@ export interface operations {
     };
     getRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13860,6 +14572,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -13895,7 +14611,10 @@ export interface operations {
     };
     validateRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13929,7 +14648,10 @@ export interface operations {
     };
     simulateRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -13975,7 +14697,10 @@ export interface operations {
     };
     testRiskMatrixVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -14032,6 +14757,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
             };
             header?: never;
             path: {
@@ -14491,6 +15218,15 @@ export interface operations {
                     "application/json": components["schemas"]["RiskMatrixActivation"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -14571,7 +15307,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description DMN 1.x XML, or a GoRules JSON decision model.
+                     * @description DMN 1.x XML, or a GoRules JSON decision graph.
                      * @enum {string}
                      */
                     format: "dmn" | "gorules";
@@ -14583,7 +15319,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Take over decision tables from DMN or GoRules as drafts of new rules */
+            /** @description Take over decisions from DMN or GoRules as drafts of new rules */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14705,7 +15441,10 @@ export interface operations {
     };
     getRule: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -14782,6 +15521,15 @@ export interface operations {
                     "application/json": components["schemas"]["Rule"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -14836,7 +15584,10 @@ export interface operations {
     };
     listRuleDependencies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -14873,6 +15624,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 state?: "published" | "deprecated" | "withdrawn";
             };
             header?: never;
@@ -14950,7 +15703,10 @@ export interface operations {
     };
     getRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15120,6 +15876,10 @@ export interface operations {
                 from: string | number;
                 /** @description A version number, or a label. */
                 to: string | number;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+                /** @description Whose version `from` is; of the same owner as `to` when absent. */
+                from_origin?: "own" | "shared";
                 key_prefix?: string;
                 /** @description json-patch: each item has a patch (RFC 6902) on the object of all entries by key; the patches of all pages, one after the other, make the one version the other. */
                 format?: "changes" | "json-patch";
@@ -15155,7 +15915,10 @@ export interface operations {
     };
     validateRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15189,7 +15952,10 @@ export interface operations {
     };
     simulateRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15235,7 +16001,10 @@ export interface operations {
     };
     testRuleVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -15292,6 +16061,8 @@ export interface operations {
                 limit?: number;
                 /** @description next_cursor of the previous page, with the same filters. */
                 cursor?: string;
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
             };
             header?: never;
             path: {
@@ -15751,6 +16522,15 @@ export interface operations {
                     "application/json": components["schemas"]["RuleActivation"];
                 };
             };
+            /** @description Waiting for approval. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
             /** @description A problem. */
             default: {
                 headers: {
@@ -16133,10 +16913,20 @@ export interface operations {
                     /** @description Only what is to be different; null takes an input away. */
                     inputs?: Record<string, never>;
                     definition_version?: number;
+                    /**
+                     * @description Whose version it is; of the owner that was pinned when absent.
+                     * @enum {string}
+                     */
+                    definition_origin?: "own" | "shared";
                     /** @description Lists to be read in another version; all others as pinned. */
                     lists?: {
                         list_key: string;
                         version: number;
+                        /**
+                         * @description Whose version it is; of the owner that was pinned when absent.
+                         * @enum {string}
+                         */
+                        origin?: "own" | "shared";
                     }[];
                     /**
                      * @description Also search the smallest change of inputs that alters the band.
@@ -16284,8 +17074,13 @@ export interface operations {
                      * @example high
                      */
                     band: string;
-                    /** @description Why the rating is not what the matrix says. */
+                    /** @description Why the rating is not what the matrix says. Readable for analyst, compliance_officer and auditor. */
                     reason: string;
+                    /**
+                     * @description A code of the list reason-codes: what roles get that may not read the reason.
+                     * @example RAT_SET_BY_HAND
+                     */
+                    reason_code?: string;
                     /**
                      * Format: date-time
                      * @description When it ends by itself: after now, within 400 days.
@@ -17142,7 +17937,7 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "csv" | "ndjson";
-                /** @description Prefixes cells a spreadsheet would run as a formula with an apostrophe (csv). */
+                /** @description Prefixes cells and headers a spreadsheet would run as a formula with an apostrophe (csv): those that begin with =, +, - or @, also full-width, with or without white space before it. Without the guard a file reads back exactly. */
                 formula_guard?: boolean;
             };
             header?: never;
@@ -17212,7 +18007,10 @@ export interface operations {
     };
     startDatasetImpact: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the list. */
@@ -17405,7 +18203,10 @@ export interface operations {
     };
     startRiskMatrixBacktest: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the matrix. */
@@ -17526,6 +18327,8 @@ export interface operations {
     getRiskMatrixCoverage: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Of the definition; the one in force when absent. */
                 version?: number;
                 /** @description Decisions made from here on. */
@@ -17564,7 +18367,10 @@ export interface operations {
     };
     startRuleBacktest: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
+            };
             header?: never;
             path: {
                 /** @description Name of the rule. */
@@ -17685,6 +18491,8 @@ export interface operations {
     getRuleCoverage: {
         parameters: {
             query?: {
+                /** @description Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the shared one. */
+                origin?: "own" | "shared";
                 /** @description Of the definition; the one in force when absent. */
                 version?: number;
                 /** @description Decisions made from here on. */

@@ -17,6 +17,21 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.bump_access_epoch_of_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update app.tenant set access_epoch = access_epoch + 1 where tenant_id in (select tenant_id from added);
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.can_approve_roles(p_tenant_id uuid, p_rules jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT 1 FROM (jsonb_to_recordset(can_approve_roles.p_rules) rule(action text, approvers bigint, role text) JOIN app.user_account maker ON (((maker.tenant_id = can_approve_roles.p_tenant_id) AND ('tenant_admin'::text = ANY (maker.roles))))) WHERE ((rule.action = 'roles'::text) AND (rule.approvers > 0) AND (rule.approvers <= (SELECT count(*) AS count FROM app.user_account u WHERE ((u.tenant_id = can_approve_roles.p_tenant_id) AND (rule.role = ANY (u.roles)) AND (u.user_id <> maker.user_id)))))))
+;
 CREATE OR REPLACE FUNCTION app.chain_activation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -77,6 +92,69 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.check_rollback_target()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if not app.was_in_force(new.tenant_id, new.family, new.list_key, new.layer, new.dataset_id, new.version) then
+    raise exception 'a rollback returns to a version that was in force' using errcode = 'PB006';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.check_withdrawal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  list app.dataset;
+begin
+  select * into list from app.dataset where tenant_id = new.tenant_id and dataset_id = new.dataset_id;
+  -- Nobody activates the version while it is being withdrawn.
+  perform pg_advisory_xact_lock(hashtextextended('activation:' || list.tenant_id || ':' || list.family || ':' || list.list_key, 0));
+  if exists (
+    select 1 from app.activation a
+     where a.tenant_id = list.tenant_id and a.family = list.family and a.list_key = list.list_key and a.layer = list.role
+       and a.dataset_id = list.dataset_id and a.version = new.version and a.revoked_at is null
+       and (a.effective_from > clock_timestamp() or a.activation_id = (
+         select b.activation_id from app.activation b
+          where b.tenant_id = list.tenant_id and b.family = list.family and b.list_key = list.list_key and b.layer = list.role
+            and b.revoked_at is null and b.effective_from <= clock_timestamp()
+          order by b.effective_from desc, b.seq desc limit 1))) then
+    raise exception 'a version that is in force or scheduled is not withdrawn' using errcode = 'PB007';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.clean_file_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN NULLIF(NULLIF(NULLIF("left"(btrim(regexp_replace(regexp_replace(NORMALIZE(name, NFC), '[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]'::text, ''::text, 'g'::text), '^.*[/\\](?=[^/\\])|[/\\]+$'::text, ''::text, 'g'::text)), 255), ''::text), '.'::text), '..'::text)
+;
+CREATE OR REPLACE FUNCTION app.clean_upload_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.file_name := app.clean_file_name(new.file_name);
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.cluster_id()
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if has_function_privilege('pg_catalog.pg_control_system()', 'execute') then
+    return (select system_identifier::text from pg_catalog.pg_control_system());
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.date_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -87,6 +165,30 @@ begin
   new.valid_at := coalesce(new.valid_at, new.recorded_at);
   new.actor := app.actor();
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.end_set_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() then
+    update app.approval_policy p set set_up_at = now()
+     where p.tenant_id = new.tenant_id and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
+  end if;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.end_set_up_of_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() then
+    update app.approval_policy p set set_up_at = now()
+     where p.tenant_id in (select tenant_id from added) and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
+  end if;
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
@@ -142,6 +244,19 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_break_glass_review()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.state <> 'open'
+     or (to_jsonb(old) - array['state', 'acknowledged_at', 'acknowledged_by', 'note'])
+        is distinct from (to_jsonb(new) - array['state', 'acknowledged_at', 'acknowledged_by', 'note']) then
+    raise exception 'a break-glass review is acknowledged once and never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_dataset()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -193,6 +308,19 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_integrity_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.purpose, new.key_no, new.created_at) is distinct from (old.tenant_id, old.purpose, old.key_no, old.created_at)
+     or (old.state = 'distrusted' and new.state <> 'distrusted') then
+    raise exception 'an integrity key is encrypted again or distrusted, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_risk()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -216,6 +344,17 @@ begin
   on conflict on constraint subject_risk_pkey do update
      set override_id = excluded.override_id, override_band = excluded.override_band, override_until = excluded.override_until;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_set_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.set_up_at is not null and new.set_up_at is distinct from old.set_up_at then
+    raise exception 'a tenant is set up once' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_subject()
@@ -462,6 +601,12 @@ begin
   end case;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.was_in_force(p_tenant_id uuid, p_family text, p_list_key text, p_layer text, p_dataset_id uuid, p_version bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT 1 FROM app.activation a WHERE ((a.tenant_id = was_in_force.p_tenant_id) AND (a.family = was_in_force.p_family) AND (a.list_key = was_in_force.p_list_key) AND (a.layer = was_in_force.p_layer) AND (a.dataset_id = was_in_force.p_dataset_id) AND (a.version = was_in_force.p_version) AND (a.effective_from <= clock_timestamp()) AND ((a.revoked_at IS NULL) OR (a.revoked_at > a.effective_from)) AND (NOT (EXISTS (SELECT 1 FROM app.activation b WHERE ((b.tenant_id = a.tenant_id) AND (b.family = a.family) AND (b.list_key = a.list_key) AND (b.layer = a.layer) AND (b.effective_from = a.effective_from) AND (b.seq > a.seq) AND (b.recorded_at <= a.effective_from) AND ((b.revoked_at IS NULL) OR (b.revoked_at > b.effective_from)))))))))
+;
 
 -- activation: shared
 create table app.activation (
@@ -511,6 +656,7 @@ CREATE TRIGGER activation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.activat
 CREATE TRIGGER activation_chain BEFORE INSERT ON app.activation FOR EACH ROW EXECUTE FUNCTION app.chain_activation();
 CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
 CREATE TRIGGER activation_revoke BEFORE UPDATE ON app.activation FOR EACH ROW EXECUTE FUNCTION app.revoke_activation();
+CREATE TRIGGER activation_rollback BEFORE INSERT ON app.activation FOR EACH ROW WHEN ((new.kind = 'rollback'::text)) EXECUTE FUNCTION app.check_rollback_target();
 grant insert, select, update on app.activation to app;
 grant insert, select, update on app.activation to steward;
 
@@ -556,6 +702,7 @@ create policy open on app.api_key as permissive for all using (true) with check 
 create policy wall on app.api_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER api_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.api_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER api_key_epoch AFTER UPDATE OF state, roles ON app.api_key FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER api_key_epoch_added AFTER INSERT ON app.api_key REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.bump_access_epoch_of_added();
 grant delete, insert, select, update on app.api_key to app;
 
 -- api_key_usage: tenant
@@ -581,6 +728,7 @@ create table app.approval_policy (
   revision bigint default 1 not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
+  set_up_at timestamp with time zone,
   constraint approval_policy_pkey PRIMARY KEY (tenant_id),
   constraint approval_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
 );
@@ -588,6 +736,7 @@ create policy open on app.approval_policy as permissive for all using (true) wit
 create policy wall on app.approval_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER approval_policy_actor BEFORE INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER approval_policy_epoch AFTER INSERT OR DELETE OR UPDATE ON app.approval_policy FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER approval_policy_set_up BEFORE UPDATE ON app.approval_policy FOR EACH ROW EXECUTE FUNCTION app.keep_set_up();
 grant delete, insert, select, update on app.approval_policy to app;
 
 -- audit_checkpoint: append
@@ -632,9 +781,9 @@ create policy wall on app.audit_event as restrictive for all using (((tenant_id 
 CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.audit_event to app;
 grant insert on app.audit_event to steward;
-grant select (tenant_id, txid) on app.audit_event to worker;
+grant select (tenant_id, event_id, txid) on app.audit_event to worker;
 
--- audit_head: tenant
+-- audit_head: queue
 create table app.audit_head (
   tenant_id uuid not null,
   seq bigint not null,
@@ -643,13 +792,15 @@ create table app.audit_head (
   last_event_id uuid not null,
   mac text not null,
   sealed_at timestamp with time zone default now() not null,
+  cluster_id text,
   constraint audit_head_pkey PRIMARY KEY (tenant_id),
   constraint audit_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
 );
 create policy open on app.audit_head as permissive for all using (true) with check (true);
-create policy wall on app.audit_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+create policy wall on app.audit_head as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER audit_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.audit_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.audit_head to app;
+grant select (tenant_id, seq, last_txid, last_event_id, sealed_at, cluster_id) on app.audit_head to worker;
 
 -- audit_link: append
 create table app.audit_link (
@@ -755,6 +906,7 @@ create table app.batch_item (
   change text,
   failure_code text,
   findings jsonb not null,
+  document_salt text,
   constraint batch_item_pkey PRIMARY KEY (tenant_id, batch_id, seq),
   constraint batch_item_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
   constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
@@ -832,6 +984,36 @@ create policy open on app.batch_schedule_run as permissive for all using (true) 
 create policy wall on app.batch_schedule_run as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_schedule_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_schedule_run FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select on app.batch_schedule_run to app;
+
+-- break_glass_review: tenant
+create table app.break_glass_review (
+  tenant_id uuid not null,
+  review_id uuid not null,
+  action text not null,
+  operation text not null,
+  params jsonb not null,
+  body jsonb,
+  reason text not null,
+  required_role text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  state text default 'open'::text not null,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by text,
+  note text,
+  constraint break_glass_review_pkey PRIMARY KEY (tenant_id, review_id),
+  constraint break_glass_review_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint break_glass_review_acknowledged_ck CHECK ((((state = 'acknowledged'::text) = (acknowledged_by IS NOT NULL)) AND ((acknowledged_by IS NULL) = (acknowledged_at IS NULL)))),
+  constraint break_glass_review_four_eyes_ck CHECK (((acknowledged_by <> created_by) AND (acknowledged_by ~~ 'user:%'::text))),
+  constraint break_glass_review_person_ck CHECK ((created_by ~~ 'user:%'::text)),
+  constraint break_glass_review_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text])))
+);
+CREATE INDEX break_glass_review_created_idx ON app.break_glass_review USING btree (tenant_id, created_at, review_id);
+create policy open on app.break_glass_review as permissive for all using (true) with check (true);
+create policy wall on app.break_glass_review as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER break_glass_review_actor BEFORE INSERT OR DELETE OR UPDATE ON app.break_glass_review FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW EXECUTE FUNCTION app.keep_break_glass_review();
+grant insert, select, update on app.break_glass_review to app;
 
 -- change_approval: append
 create table app.change_approval (
@@ -1034,8 +1216,10 @@ create table app.dataset_import (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   finished_at timestamp with time zone,
+  files jsonb default '[]'::jsonb not null,
   constraint dataset_import_pkey PRIMARY KEY (tenant_id, import_id),
   constraint dataset_import_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
+  constraint dataset_import_files_ck CHECK ((jsonb_typeof(files) = 'array'::text)),
   constraint dataset_import_state_ck CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'published'::text, 'unchanged'::text, 'rejected'::text, 'blocked'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX dataset_import_created_idx ON app.dataset_import USING btree (tenant_id, created_at, import_id);
@@ -1249,6 +1433,7 @@ create policy wall_update on app.dataset_version as restrictive for update using
 CREATE TRIGGER dataset_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER dataset_version_keep BEFORE UPDATE ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.keep_version();
 CREATE TRIGGER dataset_version_number BEFORE INSERT ON app.dataset_version FOR EACH ROW EXECUTE FUNCTION app.number_version();
+CREATE TRIGGER dataset_version_withdraw BEFORE UPDATE ON app.dataset_version FOR EACH ROW WHEN (((new.state = 'withdrawn'::text) AND (old.state <> 'withdrawn'::text))) EXECUTE FUNCTION app.check_withdrawal();
 grant insert, select, update on app.dataset_version to app;
 grant insert, select, update on app.dataset_version to steward;
 
@@ -1442,6 +1627,29 @@ CREATE TRIGGER impact_run_actor BEFORE INSERT OR DELETE OR UPDATE ON app.impact_
 CREATE TRIGGER impact_run_keep BEFORE UPDATE ON app.impact_run FOR EACH ROW EXECUTE FUNCTION app.keep_impact_run();
 grant insert, select, update on app.impact_run to app;
 
+-- integrity_key: shared
+create table app.integrity_key (
+  tenant_id uuid not null,
+  purpose text not null,
+  key_no bigint not null,
+  wrapped text not null,
+  wrapped_by text not null,
+  state text default 'trusted'::text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint integrity_key_pkey PRIMARY KEY (tenant_id, purpose, key_no),
+  constraint integrity_key_no_ck CHECK ((key_no >= 1)),
+  constraint integrity_key_state_ck CHECK ((state = ANY (ARRAY['trusted'::text, 'distrusted'::text])))
+);
+create policy open on app.integrity_key as permissive for all using (true) with check (true);
+create policy wall_delete on app.integrity_key as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.integrity_key as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.integrity_key as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.integrity_key as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER integrity_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.integrity_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER integrity_key_keep BEFORE UPDATE ON app.integrity_key FOR EACH ROW EXECUTE FUNCTION app.keep_integrity_key();
+grant insert, select on app.integrity_key to app;
+grant insert, select, update on app.integrity_key to steward;
+
 -- job: queue
 create table app.job (
   tenant_id uuid not null,
@@ -1523,6 +1731,20 @@ grant select on app.migration to app;
 grant select on app.migration to steward;
 grant select on app.migration to worker;
 
+-- migration_run: system
+create table app.migration_run (
+  version text not null,
+  checksum text not null,
+  attempts integer default 1 not null,
+  started_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  constraint migration_run_pkey PRIMARY KEY (version),
+  constraint migration_run_attempts_ck CHECK ((attempts >= 1))
+);
+grant select on app.migration_run to app;
+grant select on app.migration_run to steward;
+grant select on app.migration_run to worker;
+
 -- operator_event: shared
 create table app.operator_event (
   tenant_id uuid not null,
@@ -1549,6 +1771,21 @@ CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
 
+-- process: tenant
+create table app.process (
+  tenant_id uuid not null,
+  process_id uuid not null,
+  serves_requests boolean not null,
+  runs_jobs boolean not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint process_pkey PRIMARY KEY (tenant_id, process_id)
+);
+create policy open on app.process as permissive for all using (true) with check (true);
+create policy wall on app.process as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER process_actor BEFORE INSERT OR DELETE OR UPDATE ON app.process FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.process to app;
+
 -- rating: append
 create table app.rating (
   tenant_id uuid not null,
@@ -1567,6 +1804,7 @@ create table app.rating (
   actor text not null,
   reason text,
   expires_at timestamp with time zone,
+  reason_code text,
   constraint rating_pkey PRIMARY KEY (tenant_id, rating_id),
   constraint rating_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint rating_band_ck CHECK (((band IS NOT NULL) OR (cause = 'override-ended'::text))),
@@ -1576,6 +1814,7 @@ create table app.rating (
   constraint rating_matrix_ck CHECK ((((cause = ANY (ARRAY['evaluation'::text, 'batch'::text])) = (matrix_key IS NOT NULL)) AND ((matrix_key IS NULL) = (matrix_version IS NULL)) AND ((matrix_key IS NULL) = (score_bps IS NULL)))),
   constraint rating_override_ck CHECK (((cause = 'override'::text) = (expires_at IS NOT NULL))),
   constraint rating_reason_ck CHECK (((reason IS NOT NULL) OR (cause = ANY (ARRAY['evaluation'::text, 'batch'::text])))),
+  constraint rating_reason_code_ck CHECK (((reason_code IS NULL) OR ((reason_code ~ '^[A-Z][A-Z0-9_]{0,59}$'::text) AND (cause = ANY (ARRAY['override'::text, 'override-ended'::text]))))),
   constraint rating_score_ck CHECK ((score_bps >= 0)),
   constraint rating_valid_ck CHECK ((valid_at <= (recorded_at + '00:01:00'::interval)))
 );
@@ -1619,7 +1858,8 @@ create table app.retention_policy (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
-  constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id)
+  constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -1915,6 +2155,7 @@ CREATE INDEX upload_expires_idx ON app.upload USING btree (tenant_id, expires_at
 create policy open on app.upload as permissive for all using (true) with check (true);
 create policy wall on app.upload as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER upload_actor BEFORE INSERT OR DELETE OR UPDATE ON app.upload FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER upload_name BEFORE INSERT OR UPDATE OF file_name ON app.upload FOR EACH ROW EXECUTE FUNCTION app.clean_upload_name();
 grant delete, insert, select, update on app.upload to app;
 
 -- upload_chunk: tenant
@@ -1966,6 +2207,9 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_epoch_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.bump_access_epoch_of_added();
+CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
+CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
 grant delete, insert, select, update on app.user_account to app;
 
 -- wall_register: system

@@ -29,12 +29,11 @@ export function readMigrations(folder: string): Migration[] {
     .readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
-  const seen = new Set<string>()
-  return files.map((file) => {
+  return files.map((file, index) => {
     const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
     if (!version || !name) throw new Error(`migration file ${file} must be named NNNN_verb_noun.sql`)
-    if (seen.has(version)) throw new Error(`migration ${file} has the number of another one: ${version}`)
-    seen.add(version)
+    // A file that is missing or stands twice is noticed before anything is applied.
+    if (Number(version) !== index + 1) throw new Error(`migration ${file} is out of order: expected number ${index + 1}`)
     const sql = fs.readFileSync(path.join(folder, file), 'utf8')
     const online = parseOnlineMigration(file, sql)
     return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex'), ...(online && { online }) }
