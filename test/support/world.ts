@@ -32,6 +32,7 @@ export interface WorldOptions {
   readonly upload_max_bytes?: number
   readonly heavy_threads?: number
   readonly preview_max_rows?: number
+  readonly preview_time_limit_ms?: number
   readonly cors_origins?: readonly string[]
   readonly trusted_proxies?: number
   readonly scripts_dir?: string
@@ -99,6 +100,7 @@ export async function world(options: WorldOptions = {}) {
     // The same on every machine: what waits for a thread must not depend on its cores.
     heavy_threads: options.heavy_threads ?? 4,
     ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),
+    ...(options.preview_time_limit_ms !== undefined && { preview_time_limit_ms: options.preview_time_limit_ms }),
     strict: true,
     assets: (app) => installAssets(app, projectRoot),
     scripts_dir: options.scripts_dir ?? threadsDir,
