@@ -2,12 +2,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { probity } from '../session/client.ts'
+import type { OwnedVersion } from './origin.ts'
 import { differenceQuery } from './registry-queries.ts'
 
 interface CountedSummary {
   readonly list_key: string
-  readonly from: number
-  readonly to: number
+  readonly from: OwnedVersion
+  readonly to: OwnedVersion
   readonly is_counted: boolean
 }
 
@@ -20,7 +21,8 @@ export function useCountedSummary({ list_key, from, to, is_counted }: CountedSum
     const count = async () => {
       const job = await probity.POST('/api/reference-data/datasets/{list_key}/diff-summaries', {
         params: { path: { list_key } },
-        body: { from: String(from), to: String(to) },
+        // Between the tenant's own and the shared one the summary is always counted at once.
+        body: { origin: to.origin, from: String(from.version), to: String(to.version) },
         signal: left.signal,
       })
       await probity.jobs.wait(job.job_id, { signal: left.signal })
@@ -29,5 +31,5 @@ export function useCountedSummary({ list_key, from, to, is_counted }: CountedSum
     // Without the count the page still shows every difference.
     count().catch(() => {})
     return () => left.abort()
-  }, [client, list_key, from, to, is_counted])
+  }, [client, list_key, from.version, from.origin, to.version, to.origin, is_counted])
 }

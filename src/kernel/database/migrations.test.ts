@@ -45,12 +45,13 @@ describe('reading migration files', () => {
     expect(() => read(INDEX)).toThrow('its first line must be "-- transaction: off"')
   })
 
-  test('refuses two files with one number', () => {
+  test.each([
+    ['a gap', ['0001_a.sql', '0003_b.sql'], '0003_b.sql is out of order'],
+    ['two files with one number', ['0001_a.sql', '0002_b.sql', '0002_c.sql'], '0002_c.sql is out of order'],
+  ])('refuses %s', (_, files, message) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-migrations-'))
-    for (const file of ['0001_a.sql', '0003_b.sql']) fs.writeFileSync(path.join(folder, file), 'select 1;')
-    expect(readMigrations(folder).map(({ version }) => version)).toEqual(['0001', '0003'])
-    fs.writeFileSync(path.join(folder, '0003_c.sql'), 'select 1;')
-    expect(() => readMigrations(folder)).toThrow('0003_c.sql has the number of another one')
+    for (const file of files) fs.writeFileSync(path.join(folder, file), 'select 1;')
+    expect(() => readMigrations(folder)).toThrow(message)
     fs.rmSync(folder, { recursive: true })
   })
 })
