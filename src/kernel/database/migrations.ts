@@ -33,7 +33,8 @@ export function readMigrations(folder: string): Migration[] {
     const [, version, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
     if (!version || !name) throw new Error(`migration file ${file} must be named NNNN_verb_noun.sql`)
     // A file that is missing or stands twice is noticed before anything is applied.
-    if (Number(version) !== index + 1) throw new Error(`migration ${file} is out of order: expected number ${index + 1}`)
+    if (Number(version) !== index + 1)
+      throw new Error(`migration ${file} is out of order: expected number ${index + 1}`)
     const sql = fs.readFileSync(path.join(folder, file), 'utf8')
     const online = parseOnlineMigration(file, sql)
     return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex'), ...(online && { online }) }
