@@ -89,7 +89,8 @@ export const countApprovers = (tx: Tx, role: string) =>
   tx.find<{ is_set_up: boolean; available: number }>(
     `with recursive author as (
        select $3 as principal
-       union select k.created_by from app.api_key k join author a on a.principal = 'key:' || k.key_id where k.tenant_id = $1)
+       union select k.created_by from author a join app.api_key k on k.tenant_id = $1
+         and k.key_id = case when a.principal like 'key:%' then substr(a.principal, 5)::uuid end)
      select p.set_up_at is not null as is_set_up,
             (select count(*) from app.user_account u
               where u.tenant_id = $1 and u.state <> 'inactive' and $2 = any (u.roles)
