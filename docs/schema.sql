@@ -143,6 +143,18 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.end_set_up_of_added()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() then
+    update app.approval_policy p set set_up_at = now()
+     where p.tenant_id in (select tenant_id from added) and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -336,6 +348,15 @@ begin
      or (old.state, new.state) not in (('published', 'deprecated'), ('published', 'withdrawn'), ('deprecated', 'withdrawn')) then
     raise exception 'a published version is immutable' using errcode = 'PB002';
   end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.note_roles_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.roles_changed_at := now();
   return new;
 end $function$
 ;
@@ -631,17 +652,19 @@ create table app.api_key (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   revoked_at timestamp with time zone,
+  roles_changed_at timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (tenant_id, key_id),
   constraint api_key_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint api_key_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'revoked'::text])))
 );
 CREATE INDEX api_key_created_idx ON app.api_key USING btree (tenant_id, created_at, key_id);
 CREATE INDEX api_key_revoked_idx ON app.api_key USING btree (tenant_id, revoked_at) WHERE (state = 'revoked'::text);
+CREATE INDEX api_key_roles_changed_idx ON app.api_key USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);
 create policy open on app.api_key as permissive for all using (true) with check (true);
 create policy wall on app.api_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER api_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.api_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER api_key_epoch AFTER UPDATE OF state, roles ON app.api_key FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
-CREATE TRIGGER api_key_epoch_new AFTER INSERT ON app.api_key FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER api_key_roles_changed BEFORE UPDATE OF roles ON app.api_key FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.note_roles_changed();
 grant delete, insert, select, update on app.api_key to app;
 
 -- api_key_usage: tenant
@@ -1932,6 +1955,7 @@ create table app.user_account (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  roles_changed_at timestamp with time zone,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
@@ -1942,13 +1966,14 @@ create table app.user_account (
 );
 CREATE INDEX user_account_created_idx ON app.user_account USING btree (tenant_id, created_at, user_id);
 CREATE INDEX user_account_inactive_idx ON app.user_account USING btree (tenant_id) WHERE (state = 'inactive'::text);
+CREATE INDEX user_account_roles_changed_idx ON app.user_account USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);
 create policy open on app.user_account as permissive for all using (true) with check (true);
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
-CREATE TRIGGER user_account_epoch_new AFTER INSERT ON app.user_account FOR EACH ROW WHEN ((new.origin = 'built_in'::text)) EXECUTE FUNCTION app.bump_access_epoch();
-CREATE TRIGGER user_account_set_up AFTER INSERT ON app.user_account FOR EACH ROW WHEN ((new.roles <> '{}'::text[])) EXECUTE FUNCTION app.end_set_up();
-CREATE TRIGGER user_account_set_up_roles AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
+CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
+CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
+CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
 grant delete, insert, select, update on app.user_account to app;
 
 -- wall_register: system
