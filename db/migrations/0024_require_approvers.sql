@@ -41,17 +41,24 @@ end $$;
 create trigger user_account_set_up_added after insert on app.user_account referencing new table as added
   for each statement execute function app.end_set_up_of_added();
 
--- Processes intersect the roles of a token with the present ones, so they learn of new people and keys as well.
-create function app.bump_access_epoch_of_added() returns trigger
+-- A token of the built-in issuer counts with the roles its person or key still has. It lives 24 hours at most, so a process
+-- needs to know the present roles only of those whose roles changed since.
+alter table app.user_account add column roles_changed_at timestamptz;
+alter table app.api_key add column roles_changed_at timestamptz;
+create index user_account_roles_changed_idx on app.user_account (tenant_id, roles_changed_at) where roles_changed_at is not null;
+create index api_key_roles_changed_idx on app.api_key (tenant_id, roles_changed_at) where roles_changed_at is not null;
+
+create function app.note_roles_changed() returns trigger
   language plpgsql as $$
 begin
-  update app.tenant set access_epoch = access_epoch + 1 where tenant_id in (select tenant_id from added);
-  return null;
+  new.roles_changed_at := now();
+  return new;
 end $$;
-create trigger user_account_epoch_added after insert on app.user_account referencing new table as added
-  for each statement execute function app.bump_access_epoch_of_added();
-create trigger api_key_epoch_added after insert on app.api_key referencing new table as added
-  for each statement execute function app.bump_access_epoch_of_added();
+-- What an external issuer says about its people is shown, not decided, here.
+create trigger user_account_roles_changed before update of roles on app.user_account for each row
+  when (new.roles is distinct from old.roles and new.origin = 'built_in') execute function app.note_roles_changed();
+create trigger api_key_roles_changed before update of roles on app.api_key for each row
+  when (new.roles is distinct from old.roles) execute function app.note_roles_changed();
 
 create function app.keep_set_up() returns trigger
   language plpgsql as $$
@@ -117,6 +124,8 @@ update app.approval_policy p set set_up_at = now()
          and (select count(*) from app.user_account u where u.tenant_id = p.tenant_id and rule.role = any (u.roles)) > 1))
     or (p.revision > 1 and jsonb_path_exists(p.rules, '$[*] ? (@.approvers > 0)')
         and not jsonb_path_exists(p.rules, '$[*] ? (@.action == "roles" && @.approvers > 0)'));
+-- Whose roles changed last is not known: whoever was changed within the life of a token counts.
+update app.user_account set roles_changed_at = updated_at where origin = 'built_in' and updated_at > now() - interval '25 hours';
 alter table app.tenant force row level security;
 alter table app.approval_policy force row level security;
 alter table app.user_account force row level security;

@@ -9,8 +9,8 @@ export interface StandingRow {
   readonly details: {
     readonly denied: readonly string[]
     readonly limits: readonly { bucket: Bucket; per_second: number; burst: number }[]
-    /** Grouped, because few combinations of roles are held by many: each with everybody of the built-in issuer who has it. */
-    readonly roles: readonly (readonly [roles: readonly string[], principals: readonly string[]])[]
+    /** The present roles of whoever's roles changed within the life of a token. */
+    readonly roles: readonly (readonly [principal: string, roles: readonly string[]])[]
   } | null
 }
 
@@ -26,11 +26,11 @@ export const findStanding = (tx: Tx, known_epoch: number) =>
                    and revoked_at > now() - interval '25 hours') d),
               'limits', (select coalesce(jsonb_agg(jsonb_build_object('bucket', bucket, 'per_second', per_second, 'burst', burst)), '[]')
                  from app.tenant_limit where tenant_id = $1),
-              'roles', (select coalesce(jsonb_agg(jsonb_build_array(to_jsonb(h.roles), h.principals)), '[]') from (
-                 select p.roles, jsonb_agg(p.principal) as principals from (
-                   select roles, 'user:' || user_id as principal from app.user_account where tenant_id = $1 and origin = 'built_in'
-                   union all select roles, 'key:' || key_id from app.api_key where tenant_id = $1 and state = 'active') p
-                  group by p.roles) h)) end as details
+              'roles', (select coalesce(jsonb_agg(jsonb_build_array(r.principal, to_jsonb(r.roles))), '[]') from (
+                 select 'user:' || user_id as principal, roles from app.user_account
+                  where tenant_id = $1 and roles_changed_at > now() - interval '25 hours'
+                 union all select 'key:' || key_id, roles from app.api_key
+                  where tenant_id = $1 and roles_changed_at > now() - interval '25 hours') r)) end as details
        from app.tenant t where t.tenant_id = $1`,
     [tx.tenant_id, known_epoch],
   )

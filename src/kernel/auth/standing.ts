@@ -12,7 +12,7 @@ export interface Standing {
   readonly state: 'active' | 'suspended'
   readonly denied: ReadonlySet<string>
   readonly limits: ReadonlyMap<Bucket, Limit>
-  /** The present roles of people and keys of the built-in issuer, by principal. */
+  /** The present roles of people and keys of the built-in issuer whose roles changed within the life of a token. */
   readonly roles: ReadonlyMap<string, readonly string[]>
 }
 
@@ -82,9 +82,7 @@ export class Standings {
       entry.epoch = 0
     } else if (row.details) {
       const limits = new Map(row.details.limits.map(({ bucket, ...limit }) => [bucket, limit]))
-      const roles = new Map(
-        row.details.roles.flatMap(([held, principals]) => principals.map((principal) => [principal, held] as const)),
-      )
+      const roles = new Map(row.details.roles)
       entry.standing = { state: row.state, denied: new Set(row.details.denied), limits, roles }
       entry.epoch = row.access_epoch
     } else if (entry.standing) {

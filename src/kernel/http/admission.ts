@@ -110,8 +110,8 @@ const isDenied = ({ token_id, principal }: VerifiedToken, { denied }: Standing):
   denied.has(`token:${token_id}`) || denied.has(principal)
 
 /**
- * The roles of a token that its principal still has. Those of an external issuer are its own to give, for as long as the token
- * lives; so are those of a token that the operator printed for somebody the tenant has no record of.
+ * The roles of a token that its principal still has. Whoever is not in the standing has had the same roles since the token was
+ * made. Those of an external issuer are its own to give, for as long as the token lives.
  */
 export function findEffectiveRoles(
   { built_in, principal, roles }: Pick<VerifiedToken, 'built_in' | 'principal' | 'roles'>,

@@ -89,11 +89,13 @@ export const countApprovers = (tx: Tx, role: string) =>
   tx.find<{ is_set_up: boolean; available: number }>(
     `with recursive author as (
        select $3 as principal
-       union select k.created_by from app.api_key k join author a on a.principal = 'key:' || k.key_id where k.tenant_id = $1)
+       union select (select k.created_by from app.api_key k
+                      where k.tenant_id = $1 and k.key_id = case when a.principal like 'key:%' then substr(a.principal, 5)::uuid end)
+               from author a where a.principal like 'key:%')
      select p.set_up_at is not null as is_set_up,
             (select count(*) from app.user_account u
               where u.tenant_id = $1 and u.state <> 'inactive' and $2 = any (u.roles)
-                and 'user:' || u.user_id not in (select principal from author)) as available
+                and 'user:' || u.user_id not in (select principal from author where principal is not null)) as available
        from app.approval_policy p where p.tenant_id = $1`,
     [tx.tenant_id, role, tx.actor],
   )
