@@ -145,8 +145,11 @@ describe('examples', () => {
       'docs/operations.md: the key is the one that was printed',
       'docs/operations.md: it needs Docker and a cluster',
       programs,
+      'docs/operations.md: password and hosts are yours',
       'docs/operations.md: test/sbom.test.ts runs and checks it',
       `${programs}; src/app/backup/backup.test.ts restores`,
+      'docs/operations.md: the people are yours',
+      'docs/proofs.md: it needs Python',
     ])
     for (const named of left.join(' ').match(/(src|test)\/\S+\.test\.ts/g) ?? []) {
       expect(fs.existsSync(path.join(projectRoot, named)), named).toBe(true)

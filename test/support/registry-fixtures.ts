@@ -119,6 +119,7 @@ export const referenceData: Fixtures = {
   exportDatasetVersion: version,
   getProof: async (t) => ({ params: { list_key: await listOf(t), version: '1' }, query: { key: 'A' } }),
   diffDatasetVersions: async (t) => ({ params: { list_key: await listOf(t) }, query: { from: '1', to: '2' } }),
+  startDifferenceSummary: async (t) => ({ params: { list_key: await listOf(t) }, body: { from: '1', to: '2' } }),
   submitDatasetVersion: async (t) => ({
     params: { list_key: await newList(t), version: '1' },
     body: { reason: 'please' },
