@@ -100,7 +100,9 @@ export function compileType(definition: TypeDefinition): CompiledType {
     },
     prepare(given) {
       const result = read(given)
-      return Array.isArray(result) ? result : { ...result, hash: entryHash(result.text) }
+      if (Array.isArray(result)) return result
+      const { entry: _, ...keyed } = result
+      return { ...keyed, hash: entryHash(result.text) }
     },
     read,
   }
