@@ -55,7 +55,8 @@ const pointerTo = (name: string): string => `/${name.replaceAll('~', '~0').repla
  * slip of the pen must not turn every value into its default.
  */
 export function adapterOptions({ format, mapping, delimiter, encoding }: FileOrder): Record<string, unknown> {
-  const shared = { ...(encoding !== undefined && { encoding }) }
+  // Not guessed: nobody would be told.
+  const shared = { encoding: encoding ?? 'utf-8' }
   if (format === 'ndjson') return shared
   const subject = { column: mapping.external_id ?? EXTERNAL_ID, optional: mapping.external_id === undefined }
   const names = [...new Set(mapping.inputs?.map(({ column }) => column))].filter((name) => name !== subject.column)

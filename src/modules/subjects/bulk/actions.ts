@@ -20,7 +20,8 @@ export async function* readBatches(
   options: Record<string, unknown>,
 ): AsyncGenerator<Batch> {
   try {
-    yield* bulkAdapters[format].read(source, options)
+    // A guessed encoding could not be reported here, so it must be stated: names must not come in wrong unnoticed.
+    yield* bulkAdapters[format].read(source, { encoding: 'utf-8', ...options })
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error
     fail('source_invalid', {
