@@ -66,7 +66,8 @@ async function insertStored(): Promise<void> {
 
 test('is intact, and is shown as before', async () => {
   expect(stored.certificate.document).toMatchObject({ format: 'probity-decision/1' })
-  expect(await t.make(`GET /evaluations/${stored.evaluation_id}`)).toEqual(stored.evaluation)
+  // Answers may have gained members since; what was there is as it was.
+  expect(await t.make(`GET /evaluations/${stored.evaluation_id}`)).toMatchObject(stored.evaluation)
   const { items } = await t.make('GET /evaluations')
   expect(items).toMatchObject([{ evaluation_id: stored.evaluation_id, intact: true }])
 })
