@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 async function makeRequests() {
-  const govern = (rules: object[]) => t.make('PUT /tenant/approval-policy', { body: { rules } })
+  const govern = (rules: object[]) => t.govern(rules)
   const rule = { approvers: 1, role: 'compliance_officer' }
   await govern([
     { action: 'risk-override', ...rule },

@@ -179,7 +179,7 @@ describe('retention of records', () => {
     for (const record_class of ['provider-payloads', 'anything-else']) {
       const { json } = await put([{ record_class, keep_days: 30, basis: 'Decided.' }])
       expect(json).toMatchObject({ status: 409, code: 'conflict' })
-      expect(json.detail).toContain(`Nothing acts on the record class ${record_class}`)
+      expect(json.detail).toContain('Nothing acts on record class number')
     }
     const behind = write(
       `update app.retention_policy set classes = '[{"record_class": "provider-payloads", "keep_days": 1, "basis": "x"}]'

@@ -8,6 +8,8 @@ describe('an own matrix under a shared key', () => {
   let clara: string
   let carl: string
   let earlier: string
+  /** The shared version in force, which decides until the tenant's own is. */
+  let shared: number
 
   beforeAll(async () => {
     if (!w) return
@@ -18,6 +20,8 @@ describe('an own matrix under a shared key', () => {
     carl = await tokenOf('Carl Compliance', 'compliance_officer', tenant)
     const decided = await w.call('POST /evaluations', { token: anton, body: { matrix_key: MATRIX, inputs: calm } })
     earlier = decided.json.evaluation_id
+    const { json } = await w.call(`GET /risk-matrices/${MATRIX}?origin=shared`, { token: anton })
+    shared = json.active.version
     const order = { matrix_key: MATRIX, title: 'Ours', from_key: MATRIX }
     await w.call('POST /risk-matrices', { token: petra, body: order })
   })
@@ -36,12 +40,12 @@ describe('an own matrix under a shared key', () => {
     await heading(page, 'Ours').waitFor()
     const force = page.getByRole('region', { name: 'In force' })
     await force.getByText('The shared matrix of the same key decides').waitFor()
-    await force.getByRole('link', { name: 'version 2' }).click()
+    await force.getByRole('link', { name: `version ${shared}` }).click()
     await page.getByRole('main').getByText('shared', { exact: true }).first().waitFor()
     await page.getByRole('tab', { name: 'Versions' }).click()
-    await page.getByRole('listitem', { name: 'Version 2' }).waitFor()
+    await page.getByRole('listitem', { name: `Version ${shared}` }).waitFor()
     await page.getByRole('tab', { name: 'Golden cases' }).click()
-    await page.getByRole('button', { name: 'Run on version 2' }).click()
+    await page.getByRole('button', { name: `Run on version ${shared}` }).click()
     await page.getByText(/cases passed, 0 failed/).waitFor()
     expect(seen).toEqual(clean)
     await close()
@@ -63,7 +67,7 @@ describe('an own matrix under a shared key', () => {
     await page.getByRole('button', { name: 'What if' }).click()
     await page.getByRole('region', { name: 'It would have been' }).waitFor()
     await page.getByRole('tab', { name: 'What it stood on' }).click()
-    const pinned = page.getByRole('link', { name: `matrix ${MATRIX}, version 2` })
+    const pinned = page.getByRole('link', { name: `matrix ${MATRIX}, version ${shared}` })
     expect(await pinned.getAttribute('href')).toMatch(/origin=shared/)
     expect(seen).toEqual(clean)
     await close()
@@ -77,7 +81,7 @@ describe('an own matrix under a shared key', () => {
     const { json } = await w.call(`POST /risk-matrices/${MATRIX}/versions/1/submit`, { token: petra, body })
     const { page, seen, close } = await at(clara, `/change-requests/${json.cr_id}`)
     const difference = page.getByRole('region', { name: 'Difference' })
-    await difference.getByText('From version 2 (shared), in force now, to version 1 (own):').waitFor()
+    await difference.getByText(`From version ${shared} (shared), in force now, to version 1 (own):`).waitFor()
     await difference.getByText('The two versions say the same.').waitFor()
     expect(seen).toEqual(clean)
     await close()

@@ -6,8 +6,10 @@ import type { BatchRow, Tally } from '../rules.ts'
 
 /** Whose version decides stands in the receipt: two owners may have the same number. */
 function definitionOriginOf({ manifest, family }: BatchRow): Origin {
-  const pins = JSON.parse(manifest) as readonly Pinned[]
-  return originOf(pins.find((pin) => pin.family === family)?.dataset_tenant_id ?? '')
+  const pins = JSON.parse(manifest) as unknown
+  // A damaged receipt is reported where it is used to decide; the batch stays readable.
+  const pin = Array.isArray(pins) ? (pins as readonly Pinned[]).find((one) => one.family === family) : undefined
+  return originOf(pin?.dataset_tenant_id ?? '')
 }
 
 export const shownBatch = (row: BatchRow) => {

@@ -43,7 +43,7 @@ export const differenceRoutes = [
     const dataset = found(await findDataset(tx, params.list_key, 'list', body.origin))
     const numberOf = async (name: string) =>
       (await findVersion(tx, dataset, name))?.version ??
-      fail('not_found', `There is no version ${name} of ${dataset.list_key}.`)
+      fail('not_found', `One of the two is no version of ${dataset.list_key}.`)
     const [from, to] = [await numberOf(body.from), await numberOf(body.to)]
     return kernel.jobs.enqueue(tx, {
       kind: 'difference-summary',

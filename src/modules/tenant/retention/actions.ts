@@ -20,11 +20,11 @@ export const recordClasses: readonly RecordClass[] = [
 
 /** Why a policy cannot be kept, as a sentence, or null. */
 export function findRetentionFault(classes: readonly RetentionClassRow[]): string | null {
-  for (const { record_class, keep_days } of classes) {
+  for (const [index, { record_class, keep_days }] of classes.entries()) {
     const known = recordClasses.find((each) => each.record_class === record_class)
     if (!known) {
       const names = recordClasses.map((each) => each.record_class).join(', ')
-      return `Nothing acts on the record class ${record_class}, so a policy for it would have no effect. Known are: ${names}.`
+      return `Nothing acts on record class number ${index + 1}, so a policy for it would have no effect. Known are: ${names}.`
     }
     if ('kept_for_ever' in known && keep_days !== null) return known.kept_for_ever
   }
