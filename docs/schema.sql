@@ -17,15 +17,6 @@ begin
   return null;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.bump_access_epoch_of_added()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update app.tenant set access_epoch = access_epoch + 1 where tenant_id in (select tenant_id from added);
-  return null;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.can_approve_roles(p_tenant_id uuid, p_rules jsonb)
  RETURNS boolean
  LANGUAGE sql
@@ -400,6 +391,15 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.note_roles_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.roles_changed_at := now();
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.number_version()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -692,17 +692,19 @@ create table app.api_key (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   revoked_at timestamp with time zone,
+  roles_changed_at timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (tenant_id, key_id),
   constraint api_key_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint api_key_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'revoked'::text])))
 );
 CREATE INDEX api_key_created_idx ON app.api_key USING btree (tenant_id, created_at, key_id);
 CREATE INDEX api_key_revoked_idx ON app.api_key USING btree (tenant_id, revoked_at) WHERE (state = 'revoked'::text);
+CREATE INDEX api_key_roles_changed_idx ON app.api_key USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);
 create policy open on app.api_key as permissive for all using (true) with check (true);
 create policy wall on app.api_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER api_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.api_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER api_key_epoch AFTER UPDATE OF state, roles ON app.api_key FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
-CREATE TRIGGER api_key_epoch_added AFTER INSERT ON app.api_key REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.bump_access_epoch_of_added();
+CREATE TRIGGER api_key_roles_changed BEFORE UPDATE OF roles ON app.api_key FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.note_roles_changed();
 grant delete, insert, select, update on app.api_key to app;
 
 -- api_key_usage: tenant
@@ -1130,7 +1132,6 @@ create table app.dataset_difference (
   fields jsonb not null,
   created_at timestamp with time zone default now() not null,
   constraint dataset_difference_pkey PRIMARY KEY (tenant_id, dataset_tenant_id, dataset_id, from_version, to_version),
-  constraint dataset_difference_from_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, from_version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
   constraint dataset_difference_to_fkey FOREIGN KEY (dataset_tenant_id, dataset_id, to_version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
   constraint dataset_difference_fields_ck CHECK ((jsonb_typeof(fields) = 'array'::text)),
   constraint dataset_difference_scope_ck CHECK (((dataset_tenant_id = tenant_id) OR (dataset_tenant_id = app.system_tenant())))
@@ -2193,6 +2194,7 @@ create table app.user_account (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  roles_changed_at timestamp with time zone,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
@@ -2203,11 +2205,12 @@ create table app.user_account (
 );
 CREATE INDEX user_account_created_idx ON app.user_account USING btree (tenant_id, created_at, user_id);
 CREATE INDEX user_account_inactive_idx ON app.user_account USING btree (tenant_id) WHERE (state = 'inactive'::text);
+CREATE INDEX user_account_roles_changed_idx ON app.user_account USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);
 create policy open on app.user_account as permissive for all using (true) with check (true);
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
-CREATE TRIGGER user_account_epoch_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.bump_access_epoch_of_added();
+CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
 grant delete, insert, select, update on app.user_account to app;

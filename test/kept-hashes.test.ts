@@ -45,6 +45,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   'impact_run.content_hash': 'not personal',
   'impact_run.manifest_hash': 'not personal',
   'migration.checksum': 'not personal',
+  'migration_run.checksum': 'not personal',
   'operator_event.hash': 'beside its content',
   'operator_event.prev_hash': 'beside its content',
   'resolution_receipt.manifest_hash': 'not personal',

@@ -13,8 +13,6 @@ create table app.dataset_difference (
   created_at        timestamptz not null default now(),
   constraint dataset_difference_pkey primary key (tenant_id, dataset_tenant_id, dataset_id, from_version, to_version),
   constraint dataset_difference_scope_ck check (dataset_tenant_id = tenant_id or dataset_tenant_id = app.system_tenant()),
-  constraint dataset_difference_from_fkey foreign key (dataset_tenant_id, dataset_id, from_version)
-    references app.dataset_version (tenant_id, dataset_id, version),
   constraint dataset_difference_to_fkey foreign key (dataset_tenant_id, dataset_id, to_version)
     references app.dataset_version (tenant_id, dataset_id, version)
 );
