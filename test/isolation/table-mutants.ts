@@ -212,9 +212,17 @@ export const tableMutants: readonly TableMutant[] = [
   {
     name: 'foreign key dropped',
     effect: 'silent',
-    // Where a trigger looks for the row it will refer to before the key does, or only triggers write, the missing key goes unnoticed.
+    // Where a trigger looks for the row it will refer to before the key does, only triggers write, or a check keeps the scope, the missing key goes unnoticed.
     break: (t) =>
-      ['activation', 'dataset', 'dataset_version', 'rating', 'subject_risk', 'subject_version'].includes(t.name)
+      [
+        'activation',
+        'dataset',
+        'dataset_difference',
+        'dataset_version',
+        'rating',
+        'subject_risk',
+        'subject_version',
+      ].includes(t.name)
         ? []
         : t.references.map(({ constraint }) => `alter table app.${t.name} drop constraint ${constraint}`),
   },

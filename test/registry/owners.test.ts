@@ -145,7 +145,7 @@ describe.each(families)('an own $word under a shared key', ({ path, param, word,
       const covered = await call(`GET ${at}/coverage?version=2&origin=${origin}`)
       expect(covered.json).toMatchObject({ origin, version: 2, decisions })
     }
-    if (word === 'matrix') return
+    if ((word as string) === 'matrix') return
     const { items } = (await call('GET /rules/typologies')).json
     const rules = items.flatMap((item: { rules: { rule_key: string }[] }) => item.rules)
     expect(rules.filter(({ rule_key }: { rule_key: string }) => rule_key === key)).toEqual([])
@@ -234,7 +234,7 @@ describe('an own list under a shared key', () => {
     const back = await call(`POST ${at}/rollback`, { reason: 'as before' })
     expect(back.json.activation).toMatchObject({ version: 2, origin: 'own' })
     const further = await call(`POST ${at}/rollback`, { to_version: 2, reason: 'once more' })
-    expect(further.json.activation).toMatchObject({ version: 2, origin: 'own' })
+    expect(further.status).toBe(409)
   })
 
   test('a list nothing of which is in force is archived, whoever reads the shared one', async () => {
