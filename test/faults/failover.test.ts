@@ -9,16 +9,16 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rolesSql } from '../../src/app/embedded/roles.ts'
 import { awaitDatabase, expectSound, type Guarded } from '../../src/app/guard.ts'
+import { loadAuditKeys, prepareIntegrityKeys } from '../../src/app/integrity.ts'
 import { modules } from '../../src/app/modules.ts'
 import { createReadinessChecks } from '../../src/app/readiness.ts'
 import { createTenant } from '../../src/app/seed.ts'
-import { createAuditKeys } from '../../src/kernel/audit/chain.ts'
+import type { AuditKeys } from '../../src/kernel/audit/chain.ts'
 import { recordEvent } from '../../src/kernel/audit/record.ts'
 import { AuditSealer } from '../../src/kernel/audit/sealer.ts'
 import { migrate, readMigrations } from '../../src/kernel/database/migrations.ts'
 import { connectionFor, type DatabaseConnection } from '../../src/kernel/database/servers.ts'
 import { Database } from '../../src/kernel/database/tx.ts'
-import { deriveIntegrityKeys } from '../../src/kernel/integrity/keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createKeyring } from '../../src/kernel/seal.ts'
 import { uuidv7 } from '../../src/kernel/uuid.ts'
@@ -31,21 +31,16 @@ const tools = findServerTools()
 if (!tools) console.warn(`${TESTS} test(s) skipped: no PostgreSQL server with pg_dump and pg_restore is installed`)
 
 const keyring = createKeyring(TEST_MASTER_KEY)
-const keys = createAuditKeys(deriveIntegrityKeys(keyring))
+let keys: AuditKeys
 const tenant_id = uuidv7()
 const scope = { tenant_id, actor: 'operator:test' }
 
+const openPool = (connection: DatabaseConnection) =>
+  new Database({ connection, max: 3, prepared: true, statement_timeout_ms: 30_000, wait_ms: 10_000 })
+
 /** What a process has: pools as app and worker, and a chain writer. */
 function openProcess(connection: (role: string) => DatabaseConnection) {
-  const connect = (role: string) =>
-    new Database({
-      connection: connection(role),
-      max: 3,
-      prepared: true,
-      statement_timeout_ms: 30_000,
-      wait_ms: 10_000,
-    })
-  const [app, worker] = [connect('app'), connect('worker')]
+  const [app, worker] = [openPool(connection('app')), openPool(connection('worker'))]
   const sealer = new AuditSealer({ transactions: app, queue: worker, keys, log: silentLog() })
   const record = () =>
     app.write(scope, async (tx) =>
@@ -101,24 +96,20 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
     await createDatabase(primary)
     const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
     await migrate(primary.connection('migrator'), migrations)
-    const process = openProcess((role) => primary.connection(role))
-    const steward = new Database({
-      connection: primary.connection('steward'),
-      max: 1,
-      prepared: false,
-      statement_timeout_ms: 30_000,
-      wait_ms: 10_000,
-    })
-    const context = { app: process.app, steward, keyring, modules, project_root: projectRoot }
+    const [app, steward] = [openPool(primary.connection('app')), openPool(primary.connection('steward'))]
+    const context = { app, steward, keyring, modules, project_root: projectRoot }
     const facts = { tenant_id, slug: 'moved', name: 'Moved', demo: false, four_eyes: false }
+    await prepareIntegrityKeys(context)
     await createTenant(context, facts, 'operator:test')
+    keys = await loadAuditKeys(context)
+    const process = openProcess((role) => primary.connection(role))
     for (let n = 0; n < 3; n++) await process.record()
     // Further than a new cluster gets while it is filled.
     await run(
       primary,
       'do $$ begin for n in 1..5000 loop perform pg_current_xact_id(); commit; end loop; end $$ language plpgsql',
     )
-    await Promise.all([process.close(), steward.end()])
+    await Promise.all([process.close(), app.end(), steward.end()])
   }, 120_000)
   afterAll(async () => {
     for (const cluster of clusters) await cluster.stop('kill')
