@@ -182,12 +182,17 @@ describe('a search in a long list', () => {
       ['q=3005', 2],
       ['q=p%2000005', 2],
       ['q=nothing', 2],
+      ['q=zzz%20party', 2],
       ['q=part&key_prefix=P-0299', 2],
     ] as const) {
       const found = await search(`${query}&limit=200`, version)
       expect(found.index).toBe('ready')
       expect([query, version, keysOf(found)]).toEqual([query, version, await lookAtEach(query, version)])
     }
+  })
+
+  test('finds nothing for a query without a word', async () => {
+    expect(await search('q=--')).toMatchObject({ items: [], next_cursor: null })
   })
 
   test('gives every entry once, in key order, page by page', async () => {

@@ -25,7 +25,7 @@ const SCANNED_AT_ONCE = 1000
 
 export interface EntrySearch {
   readonly version: VersionRow
-  /** Folded, at least one. */
+  /** Folded. Without any nothing is found: a query of punctuation means no entry. */
   readonly words: readonly string[]
   readonly key_prefix: string
   readonly after: string
@@ -38,6 +38,7 @@ export type IndexState = 'ready' | 'building' | 'not_needed'
 /** The first `count` entries after `after` that hold all words, in key order; fewer only when there are no more. */
 export async function searchEntries(tx: Tx, search: EntrySearch): Promise<{ rows: EntryRow[]; index: IndexState }> {
   const { version } = search
+  if (search.words.length === 0) return { rows: [], index: 'not_needed' }
   if (version.entry_count < MIN_TREE_ENTRIES) return { rows: await scan(tx, search, listAfter), index: 'not_needed' }
   if ((await findIndexedVersion(tx, version)) < version.version) {
     return { rows: await scan(tx, search, listContaining), index: 'building' }

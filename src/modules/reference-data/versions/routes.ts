@@ -217,12 +217,11 @@ export const versionRoutes = [
     const limit = query.limit ?? 50
     const after = (position?.[0] as string | undefined) ?? null
     const key_prefix = query.key_prefix ?? ''
-    const words = queryWords(query.q ?? '')
     const count = limit + 1
     const { rows, index } =
-      words.length > 0
-        ? await searchEntries(tx, { version, words, key_prefix, after: after ?? '', count })
-        : { rows: await listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+      query.q === undefined
+        ? { rows: await listEntriesWithPrefix(tx, version, key_prefix, after, count), index: null }
+        : await searchEntries(tx, { version, words: queryWords(query.q), key_prefix, after: after ?? '', count })
     const items = rows.slice(0, limit)
     const last = rows.length > limit ? items.at(-1) : undefined
     return {
