@@ -70,8 +70,8 @@ function findIn(root: string, name: string, route: Route): string | undefined {
     .sort((a, b) => Number(b.endsWith('routes.ts')) - Number(a.endsWith('routes.ts')) || (a < b ? -1 : 1))
   for (const file of files) {
     const lines = fs.readFileSync(path.join(folder, file), 'utf8').split('\n')
-    const line = lines.findIndex((text) => declares(text, route))
-    if (line >= 0) return `src/modules/${name}/${file}:${line + 1}`
+    // Without the line: a change above it would make every branch rewrite this document.
+    if (lines.some((text) => declares(text, route))) return `src/modules/${name}/${file}`
   }
   return undefined
 }
@@ -92,7 +92,7 @@ export function endpointsDocument(root: string, modules: readonly Module[]): str
       '',
       module.summary,
       '',
-      '| endpoint | operation | roles | tx | marks | declared at |',
+      '| endpoint | operation | roles | tx | marks | declared in |',
       '|---|---|---|---|---|---|',
     )
     for (const route of module.routes) {
