@@ -11,6 +11,7 @@ import { addressOf, exampleFor, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { DATABASE_WORDS, type Fault, type FaultyProcess, faultyProcess } from '../support/faulty-database.ts'
 import type { Example } from '../support/fixtures.ts'
+import { announceSampling, sample } from '../support/sampling.ts'
 import { type TenantDigest, tenantDigests } from '../support/tenant-digest.ts'
 import { type Reply, type World, world } from '../support/world.ts'
 
@@ -36,12 +37,13 @@ afterAll(async () => {
   await w.close()
 })
 
-/** An operation that calls very often is made to fail at its first and last calls, and at some in between. */
-const MANY_CALLS = 10
-function places(calls: number): number[] {
-  const all = Array.from({ length: calls }, (_, index) => index + 1)
-  if (calls <= MANY_CALLS) return all
-  return all.filter((n) => n <= 3 || n > calls - 3 || n % Math.floor(calls / 4) === 0)
+announceSampling('calls that fail between the first and the last of an operation')
+
+/** The first and the last call of an operation fail in every run, and a sample of those in between. */
+const SAMPLED = 2
+function placesOf({ id }: Route, calls: number): number[] {
+  const between = Array.from({ length: Math.max(calls - 2, 0) }, (_, index) => index + 2)
+  return [...new Set([1, ...sample(between, SAMPLED, id), calls])].filter((at) => at <= calls)
 }
 
 /** As these a process asks whether token and tenant are still good: no part of the request, and tested elsewhere. */
@@ -123,9 +125,10 @@ describe('a call that fails', () => {
     let example = await exampleFor(route, tenant)
     let before = await digest()
     let failed = 0
+    const places = placesOf(route, calls)
     for (const fault of ['refused', 'lost'] as const) {
       // Where a connection is lost makes no difference in between: nothing is committed until the last call.
-      for (const at of places(calls)) {
+      for (const at of places) {
         if (fault === 'lost' && route.tx !== 'self' && at > 1 && at < calls) continue
         const reply = await send(route, example, fault, at)
         // A process remembers some of what it reads and proves, and looks for a job it has just been given: an operation may be
@@ -142,8 +145,7 @@ describe('a call that fails', () => {
         if (route.method !== 'GET') expect([fault, at, await digest()]).toEqual([fault, at, before])
       }
     }
-    if (!answersFromMemory(route))
-      expect(failed, 'places at which it failed').toBeGreaterThanOrEqual(places(calls).length / 2)
+    if (!answersFromMemory(route)) expect(failed, 'places at which it failed').toBeGreaterThanOrEqual(places.length / 2)
     expect(await digest()).toEqual(before)
     // The same example, never used up by all these failures, and a process that is none the worse for them.
     expect((await send(route, example)).status).toBe(route.reply[0])
