@@ -1,7 +1,7 @@
 /** Bodies that are being received: who sends slowly holds nobody up, sends too slowly no longer than allowed, and is counted. */
 import http from 'node:http'
 import net from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, type MockInstance, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { BodyWatch, defaultBodyLimits, ReceivingBodies } from '../../src/kernel/http/request-body.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -82,37 +82,6 @@ describe('slow bodies', () => {
     const { answer } = await begin('POST /users', json(token, 1000))
     await vi.waitFor(() => expect(answer()).toContain('"code":"concurrency_limited"'), patience)
     for (let n = 0; n < 64; n++) w.kernel.limits.leave(tenant_id)
-  })
-})
-
-describe('a body slower than the minimum rate', () => {
-  let clock: MockInstance<() => number>
-  let now_ms: number
-  // One clock for all of them: it only goes forward.
-  beforeAll(() => {
-    now_ms = Math.ceil(performance.now())
-    clock = vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
-  })
-  afterAll(() => clock.mockRestore())
-
-  test.each([
-    ['JSON', 'POST /users', 'application/json', '{'],
-    ['an upload', 'POST /uploads', 'application/octet-stream', 'bytes'],
-  ])('is answered 408 and its connection closed: %s', async (_what, at, type, first) => {
-    const headers = { ...json(await w.token(), 100_000), 'content-type': type }
-    const { answer, closed } = await begin(at, headers, first)
-    await vi.waitFor(() => expect(w.server.receiving).toBe(1), patience)
-    now_ms += 60_000
-    await closed
-    expect(answer()).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*"code":"request_timeout"/)
-  })
-
-  test('that nobody reads any more ends with its connection', async () => {
-    const headers = { 'content-type': 'application/json', 'content-length': '100000' }
-    const { answer, closed } = await begin('POST /users', headers, '{')
-    await vi.waitFor(() => expect(answer()).toContain('"code":"token_missing"'), patience)
-    now_ms += 60_000
-    await closed
   })
 })
 
@@ -259,5 +228,35 @@ describe('a body in another coding', () => {
     const admin = `Bearer ${await w.token()}`
     expect((await send({ ...coded, authorization: admin, accept: 'image/png' })).status).toBe(406)
     expect((await send({ ...coded, authorization: admin }, 'not JSON')).status).toBe(415)
+  })
+})
+
+// The last: afterwards the clock of the server would go back.
+describe('a body slower than the minimum rate', () => {
+  // A mock is restored before the next test, and a clock only goes forward.
+  let now_ms = Math.ceil(performance.now())
+  beforeEach(() => {
+    now_ms = Math.max(now_ms, Math.ceil(performance.now()))
+    vi.spyOn(performance, 'now').mockImplementation(() => now_ms)
+  })
+
+  test.each([
+    ['JSON', 'POST /users', 'application/json', '{'],
+    ['an upload', 'POST /uploads', 'application/octet-stream', 'bytes'],
+  ])('is answered 408 and its connection closed: %s', async (_what, at, type, first) => {
+    const headers = { ...json(await w.token(), 100_000), 'content-type': type }
+    const { answer, closed } = await begin(at, headers, first)
+    await vi.waitFor(() => expect(w.server.receiving).toBe(1), patience)
+    now_ms += 60_000
+    await closed
+    expect(answer()).toMatch(/^HTTP\/1.1 408 [\s\S]*connection: close[\s\S]*"code":"request_timeout"/)
+  })
+
+  test('that nobody reads any more ends with its connection', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '100000' }
+    const { answer, closed } = await begin('POST /users', headers, '{')
+    await vi.waitFor(() => expect(answer()).toContain('"code":"token_missing"'), patience)
+    now_ms += 60_000
+    await closed
   })
 })

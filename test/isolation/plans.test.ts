@@ -12,7 +12,7 @@ import { type World, world } from '../support/world.ts'
 import { connect, exampleFor, readTables, send, speakFor, tenantRoutes, undone, walled } from './support.ts'
 import { swell } from './swell.ts'
 
-const ROWS = 10_000
+const ROWS = 3000
 
 /** A statement that may read a large table from end to end, by a piece of its text, with the reason. */
 interface Exception {
@@ -124,7 +124,7 @@ beforeAll(async () => {
     for (const route of tenantRoutes) examples.push({ tenant, route, example: await exampleFor(route, tenant) })
     return examples
   }
-  const calls = [...(await prepare(big)), ...(await prepare(small))]
+  const calls = (await Promise.all([prepare(big), prepare(small)])).flat()
   large = await swell(superuser, walled(await readTables(superuser)), big.tenant_id, ROWS)
   const stopListening = listen()
   try {
