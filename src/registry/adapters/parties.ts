@@ -17,6 +17,32 @@ export function addParty(out: Pending, draft: PartyDraft, at: SourceLocation): v
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
 }
 
+/** What held parties may take in memory; the largest list known takes a tenth. It lies outside the heap of the thread. */
+const MAX_HELD_BYTES = 512 * 1024 * 1024
+
+/** Texts put aside until the end of a source, as compactly as it goes, within a limit. */
+export class HeldTexts {
+  private bytes = 0
+  private readonly max_bytes: number
+
+  constructor(max_bytes = MAX_HELD_BYTES) {
+    this.max_bytes = max_bytes
+  }
+
+  hold(value: unknown, at: SourceLocation): Buffer {
+    const held = Buffer.from(JSON.stringify(value))
+    this.bytes += held.length
+    if (this.bytes > this.max_bytes) {
+      const message = `The source has more than ${this.max_bytes} bytes that must be held until its end.`
+      refuseSource('source_too_large', `${message} Import a smaller part of the list.`, at)
+    }
+    return held
+  }
+}
+
+/** A value put aside with `hold`. */
+export const heldValue = <T>(held: Buffer): T => JSON.parse(held.toString()) as T
+
 /** Parties by their number on the list, in the order in which they first appear. */
 export class Gathering {
   private readonly parties = new Map<string, { readonly draft: PartyDraft; readonly at: SourceLocation }>()
