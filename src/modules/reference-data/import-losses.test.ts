@@ -52,6 +52,39 @@ const withoutAliases = () => {
   return zipOf(rest)
 }
 
+describe('a list read by an adapter of its publisher', () => {
+  const adapter_keys = [
+    'ofac-sdn-advanced-xml',
+    'us-csl-csv',
+    'us-csl-json',
+    'opensanctions-ftm',
+    'eu-consolidated-xml',
+  ]
+
+  test.each(adapter_keys)('%s: its sample is imported by the name of the adapter', async (adapter_key) => {
+    const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
+    const described = Object.values(adapter.options_schema.properties as Record<string, { description?: string }>)
+    expect(described.map(({ description }) => description?.length ?? 0)).not.toContain(0)
+    const done = await importInto(await newList('sanctioned-party'), adapter_key, Buffer.from(adapter.sample.text))
+    expect(done).toMatchObject({ state: 'published', version: 1, warnings: [] })
+  })
+
+  test('references that lead nowhere stop the import, a missing section refuses it', async () => {
+    const { items } = await t.make('GET /reference-data/adapters')
+    const { sample, options_schema } = items.find((one: { key: string }) => one.key === 'ofac-sdn-advanced-xml')
+    expect(options_schema.properties.absent_sections.description).toContain('deliberately')
+    const orphaned = Buffer.from(sample.text.replace('IdentityID="60"', 'IdentityID="61"'))
+    const stopped = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', orphaned)
+    expect([stopped.state, stopped.gates[0].facts.orphan_rows]).toEqual(['blocked', 1])
+    const cut = Buffer.from(sample.text.replace('<ProfileRelationships/>', ''))
+    const refused = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', cut)
+    expect(refused.problem.source_fault).toMatchObject({ code: 'layout_unknown' })
+    const options = { absent_sections: ['ProfileRelationships'] }
+    const taken = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', cut, { options })
+    expect(taken.state).toBe('published')
+  })
+})
+
 describe('an archive of OFAC', () => {
   test('without its aliases fails and says which file it lacks', async () => {
     const done = await importInto(await newList('sanctioned-party'), 'ofac-sdn-csv', await withoutAliases())

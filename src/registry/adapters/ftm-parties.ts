@@ -66,7 +66,9 @@ function addProperty(property: string, value: string, draft: PartyDraft): void {
   else draft.remark(`${property}: ${value}`)
 }
 
-const joined = (entity: FtmEntity, name: string): string | undefined => entity.properties[name]?.join('; ')
+/** All values of a property, in an order of their own. */
+const joined = (entity: FtmEntity, name: string): string | undefined =>
+  [...(entity.properties[name] ?? [])].sort().join('; ') || undefined
 
 export function addAddress(address: FtmEntity, draft: PartyDraft): void {
   const [street, street2, box, place, region, state] = [
@@ -116,6 +118,13 @@ export function addDocument(document: FtmEntity, draft: PartyDraft): void {
   if (numbers.length === 0) draft.identifier(type, notes.join(', '), { country })
 }
 
+/** A wallet is a number of its holder. */
+export function addWallet(wallet: FtmEntity, draft: PartyDraft): void {
+  for (const key of wallet.properties['publicKey'] ?? [wallet.caption ?? wallet.id]) {
+    draft.identifier('Digital currency address', key, { note: joined(wallet, 'currency') })
+  }
+}
+
 /** `Ownership as owner; asset: Sample Ltd. (NK-2); percentage: 51`. */
 export function addLink(link: FtmEntity, own_end: string, other: string, draft: PartyDraft): void {
   const [from, to] = links[link.schema] as readonly [string, string]
@@ -123,6 +132,6 @@ export function addLink(link: FtmEntity, own_end: string, other: string, draft: 
   const details = Object.keys(link.properties)
     .filter((property) => property !== from && property !== to && !leftOut.has(property))
     .sort()
-    .map((property) => `; ${property}: ${[...(link.properties[property] ?? [])].sort().join(', ')}`)
+    .map((property) => `; ${property}: ${joined(link, property)}`)
   draft.remark(`${link.schema} as ${own_end}; ${other_end}: ${other}${details.join('')}`)
 }

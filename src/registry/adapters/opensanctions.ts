@@ -9,7 +9,7 @@ import { quote } from '../formats/archive-set.ts'
 import { reject } from '../formats/fault.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
-import { addAddress, addDocument, addLink, addSanction, draftOf, type FtmEntity } from './ftm-parties.ts'
+import { addAddress, addDocument, addLink, addSanction, addWallet, draftOf, type FtmEntity } from './ftm-parties.ts'
 import { attachments, links, named, partyKinds } from './ftm-schemas.ts'
 import { addParty, HeldTexts, heldValue } from './parties.ts'
 import { Pending } from './pending.ts'
@@ -67,7 +67,7 @@ class Graph {
 
   add(entity: FtmEntity, is_target: boolean, at: SourceLocation): void {
     const { id, schema, properties } = entity
-    const name = entity.caption ?? properties['name']?.[0] ?? id
+    const name = entity.caption ?? [...(properties['name'] ?? [])].sort()[0] ?? id
     if (schema in partyKinds) this.addParty(entity, name, is_target, at)
     else if (schema === 'Address') this.addresses.set(id, this.texts.hold(entity, at))
     else if (schema in attachments) this.attach(entity, properties[attachments[schema] as string] ?? [], at)
@@ -138,11 +138,8 @@ class Graph {
   private addAttached(id: string, entity: FtmEntity, at: SourceLocation, draft: PartyDraft): void {
     const { schema, properties } = entity
     if (schema === 'Sanction') addSanction(entity, draft)
-    else if (schema === 'CryptoWallet') {
-      for (const key of properties['publicKey'] ?? [entity.caption ?? entity.id]) {
-        draft.identifier('Digital currency address', key, { note: properties['currency']?.join(', ') })
-      }
-    } else if (schema in attachments) addDocument(entity, draft)
+    else if (schema === 'CryptoWallet') addWallet(entity, draft)
+    else if (schema in attachments) addDocument(entity, draft)
     else {
       const [from, to] = links[schema] as readonly [string, string]
       for (const [own, other] of [

@@ -44,14 +44,13 @@ export class UnreadMembers {
 
   conclude(out: Pending): void {
     if (this.found.size === 0) return
-    const names = [...this.found].map(([name, { count }]) => `${name} (${count})`)
+    // In the order of the file, however it was cut into pieces.
+    const found = [...this.found].sort(([a, at_a], [b, at_b]) => at_a.line - at_b.line || (a < b ? -1 : 1))
+    const names = found.map(([name, { count }]) => `${name} (${count})`)
     const more = names.length - MAX_NAMED + this.further
     const shown = [...names.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
-    const [first] = this.found.values()
-    out.warn('members_unread', `The file holds members that are not read: ${shown}.`, {
-      row: 0,
-      line: (first as { line: number }).line,
-    })
+    const line = found[0]?.[1].line ?? 1
+    out.warn('members_unread', `The file holds members that are not read: ${shown}.`, { row: 0, line })
   }
 }
 
