@@ -63,7 +63,7 @@ describe('a list read by an adapter of its publisher', () => {
 
   test.each(adapter_keys)('%s: its sample is imported by the name of the adapter', async (adapter_key) => {
     const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
-    const described = Object.values(adapter.options_schema.properties as Record<string, { description?: string }>)
+    const described = Object.values(adapter.options.properties as Record<string, { description?: string }>)
     expect(described.map(({ description }) => description?.length ?? 0)).not.toContain(0)
     const done = await importInto(await newList('sanctioned-party'), adapter_key, Buffer.from(adapter.sample.text))
     expect(done).toMatchObject({ state: 'published', version: 1, warnings: [] })
@@ -71,8 +71,10 @@ describe('a list read by an adapter of its publisher', () => {
 
   test('references that lead nowhere stop the import, a missing section refuses it', async () => {
     const { items } = await t.make('GET /reference-data/adapters')
-    const { sample, options_schema } = items.find((one: { key: string }) => one.key === 'ofac-sdn-advanced-xml')
-    expect(options_schema.properties.absent_sections.description).toContain('deliberately')
+    const { sample, options: known } = items.find(
+      (one: { adapter_key: string }) => one.adapter_key === 'ofac-sdn-advanced-xml',
+    )
+    expect(known.properties.absent_sections.description).toContain('deliberately')
     const orphaned = Buffer.from(sample.text.replace('IdentityID="60"', 'IdentityID="61"'))
     const stopped = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', orphaned)
     expect([stopped.state, stopped.gates[0].facts.orphan_rows]).toEqual(['blocked', 1])
