@@ -27,7 +27,7 @@ import {
   readParty,
 } from './ofac-advanced-party.ts'
 import { expectFileName, ListIdentity, type OfacList } from './ofac-list.ts'
-import { addParty, HeldTexts, heldValue } from './parties.ts'
+import { addParty, HeldValues } from './parties.ts'
 import { Pending } from './pending.ts'
 import { PartyDraft, type SanctionedParty } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
@@ -53,7 +53,7 @@ interface Later {
 }
 
 interface Held {
-  readonly party: Buffer
+  readonly party: number
   readonly at: SourceLocation
   readonly name: string
   readonly id: string
@@ -63,10 +63,10 @@ interface Held {
 class AdvancedList implements References {
   private readonly list: OfacList
   private readonly out: Pending
-  private readonly texts = new HeldTexts()
+  private readonly held = new HeldValues()
   private readonly values = new Map<string, XmlElement>()
-  private readonly locations = new Map<string, Buffer>()
-  private readonly documents = new Map<string, Buffer[]>()
+  private readonly locations = new Map<string, number>()
+  private readonly documents = new Map<string, number[]>()
   private readonly parties: Held[] = []
   private readonly by_profile = new Map<string, Held>()
   private readonly identity: ListIdentity
@@ -101,7 +101,7 @@ class AdvancedList implements References {
     if (id === undefined) return undefined
     const found = this.locations.get(id)
     if (found === undefined) this.orphan('Location')
-    return found && heldValue<Location>(found)
+    return found === undefined ? undefined : this.held.get<Location>(found)
   }
 
   private orphan(what: string): void {
@@ -113,7 +113,7 @@ class AdvancedList implements References {
   add(path: string, element: XmlElement, line: number): void {
     this.at = { row: this.parties_read, line, path }
     const id = attributeOf(element, 'ID') ?? ''
-    if (path === paths.location) this.locations.set(id, this.texts.hold(readLocation(element, this), this.at))
+    if (path === paths.location) this.locations.set(id, this.held.hold(readLocation(element, this), this.at))
     else if (path === paths.document) this.addDocument(element)
     else if (path === paths.party) this.addParty(element, { row: ++this.parties_read, line, path })
     else if (path === paths.relationship) this.addRelationship(element)
@@ -123,7 +123,7 @@ class AdvancedList implements References {
 
   private addDocument(element: XmlElement): void {
     const identity = attributeOf(element, 'IdentityID') ?? ''
-    const held = this.texts.hold({ ...readDocument(element, this), at: this.at }, this.at)
+    const held = this.held.hold({ ...readDocument(element, this), at: this.at }, this.at)
     this.documents.set(identity, [...(this.documents.get(identity) ?? []), held])
   }
 
@@ -136,7 +136,7 @@ class AdvancedList implements References {
     }
     for (const identity of read.identities) {
       for (const document of this.documents.get(identity) ?? []) {
-        const { type, value, country, note } = heldValue<Document>(document)
+        const { type, value, country, note } = this.held.get<Document>(document)
         read.draft.identifier(type, value, { country, note })
       }
       this.documents.delete(identity)
@@ -146,7 +146,7 @@ class AdvancedList implements References {
       addParty(this.out, read.draft, at)
       return
     }
-    const held = { party: this.texts.hold(party, at), at, name: party.name, id: party.source_id }
+    const held = { party: this.held.hold(party, at), at, name: party.name, id: party.source_id }
     this.parties.push(held)
     for (const profile of read.profiles) this.by_profile.set(profile, held)
   }
@@ -194,7 +194,7 @@ class AdvancedList implements References {
     this.identity.expectRight()
     let unlisted = 0
     for (const { party, at, later } of this.parties) {
-      const draft = PartyDraft.from(heldValue<SanctionedParty>(party))
+      const draft = PartyDraft.from(this.held.get<SanctionedParty>(party))
       if (later === undefined || later.programmes.length === 0) unlisted++
       for (const programme of later?.programmes ?? []) draft.list('programmes', programme)
       for (const reference of later?.references ?? []) draft.list('references', reference)
@@ -212,7 +212,7 @@ class AdvancedList implements References {
   private reportOrphans(): void {
     for (const documents of this.documents.values()) {
       for (const document of documents) {
-        this.at = heldValue<{ at: SourceLocation }>(document).at
+        this.at = this.held.get<{ at: SourceLocation }>(document).at
         this.orphan('Identity')
       }
     }

@@ -1,7 +1,7 @@
 /** OpenSanctions in the FollowTheMoney model, over invented entities. */
 import { describe, expect, test } from 'vitest'
 import { sourceOf } from '../formats/test-sources.ts'
-import { HeldTexts } from './parties.ts'
+import { HeldValues } from './parties.ts'
 import type { SanctionedParty } from './sanctioned-party.ts'
 import { readAll } from './test-reading.ts'
 
@@ -169,10 +169,14 @@ describe('OpenSanctions', () => {
     expect(rejects[1]?.message).toContain('entities.ftm.json')
   })
 
-  test('what must be held until the end has a limit', () => {
-    const held = new HeldTexts(20)
-    held.hold('0123456789', { row: 1 })
-    expect(() => held.hold('0123456789', { row: 2, line: 7 })).toThrow(
+  test('what must be held until the end is kept as it is, up to a limit', () => {
+    const held = new HeldValues()
+    const values = [{ name: 'Сампл' }, 'x'.repeat(3_000_000), [1, null], 'y'.repeat(1_048_000), 'é'.repeat(600)]
+    const numbers = values.map((value) => held.hold(value, { row: 1 }))
+    expect(numbers.map((number) => held.get(number))).toEqual(values)
+    const small = new HeldValues(20)
+    small.hold('0123456789', { row: 1 })
+    expect(() => small.hold('0123456789', { row: 2, line: 7 })).toThrow(
       expect.objectContaining({ code: 'source_too_large', at: { row: 2, line: 7 } }),
     )
   })

@@ -11,7 +11,7 @@ import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
 import { addAddress, addDocument, addLink, addSanction, addWallet, draftOf, type FtmEntity } from './ftm-parties.ts'
 import { attachments, links, named, partyKinds } from './ftm-schemas.ts'
-import { addParty, HeldTexts, heldValue } from './parties.ts'
+import { addParty, HeldValues } from './parties.ts'
 import { Pending } from './pending.ts'
 import type { PartyDraft } from './sanctioned-party.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
@@ -36,26 +36,22 @@ const Options = closed({
 })
 type Options = Static<typeof Options>
 
-interface Party {
-  readonly entity: Buffer
-  readonly at: SourceLocation
-  readonly name: string
-}
-interface Attached {
-  readonly entity: Buffer
+/** As it is put aside. */
+interface Placed {
+  readonly entity: FtmEntity
   readonly at: SourceLocation
 }
 
 class Graph {
   private readonly out: Pending
   private readonly options: Options
-  private readonly texts = new HeldTexts()
-  private readonly parties = new Map<string, Party>()
+  private readonly held = new HeldValues()
+  private readonly parties = new Map<string, { readonly held: number; readonly name: string }>()
   /** Names of everything else a link may lead to. */
   private readonly names = new Map<string, string>()
-  private readonly addresses = new Map<string, Buffer>()
+  private readonly addresses = new Map<string, number>()
   /** By the party they belong to. */
-  private readonly attached = new Map<string, Attached[]>()
+  private readonly attached = new Map<string, number[]>()
   private readonly unread = new Map<string, { count: number; at: SourceLocation }>()
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()
   private left_out = 0
@@ -69,7 +65,7 @@ class Graph {
     const { id, schema, properties } = entity
     const name = entity.caption ?? [...(properties['name'] ?? [])].sort()[0] ?? id
     if (schema in partyKinds) this.addParty(entity, name, is_target, at)
-    else if (schema === 'Address') this.addresses.set(id, this.texts.hold(entity, at))
+    else if (schema === 'Address') this.addresses.set(id, this.hold(entity, at))
     else if (schema in attachments) this.attach(entity, properties[attachments[schema] as string] ?? [], at)
     else if (schema in links) {
       this.attach(
@@ -93,7 +89,7 @@ class Graph {
     const { parties = 'targets', topics = [] } = this.options
     const has_topic = topics.length === 0 || properties['topics']?.some((topic) => topics.includes(topic))
     if ((is_target || parties === 'all') && has_topic) {
-      this.parties.set(id, { entity: this.texts.hold(entity, at), at, name })
+      this.parties.set(id, { held: this.hold(entity, at), name })
     } else {
       this.left_out++
       this.names.set(id, name)
@@ -104,12 +100,16 @@ class Graph {
 
   private attach(entity: FtmEntity, owners: readonly string[], at: SourceLocation): void {
     if (owners.length === 0) count(this.orphans, entity.schema, at)
-    const held = { entity: this.texts.hold(entity, at), at }
+    const held = this.hold(entity, at)
     for (const owner of new Set(owners)) {
       const others = this.attached.get(owner)
       if (others) others.push(held)
       else this.attached.set(owner, [held])
     }
+  }
+
+  private hold(entity: FtmEntity, at: SourceLocation): number {
+    return this.held.hold({ entity, at } satisfies Placed, at)
   }
 
   private nameOf(id: string): string | undefined {
@@ -118,16 +118,15 @@ class Graph {
   }
 
   *batches(): Generator<Batch, void, undefined> {
-    for (const [id, { entity: held, at }] of this.parties) {
-      const entity = heldValue<FtmEntity>(held)
+    for (const [id, { held }] of this.parties) {
+      const { entity, at } = this.held.get<Placed>(held)
       const draft = draftOf(entity)
       for (const address of entity.properties['addressEntity'] ?? []) {
         const found = this.addresses.get(address)
-        if (found) addAddress(heldValue<FtmEntity>(found), draft)
+        if (found !== undefined) addAddress(this.held.get<Placed>(found).entity, draft)
         else count(this.orphans, 'Address', at)
       }
-      for (const one of this.attached.get(id) ?? [])
-        this.addAttached(id, heldValue<FtmEntity>(one.entity), one.at, draft)
+      for (const one of this.attached.get(id) ?? []) this.addAttached(id, this.held.get<Placed>(one), draft)
       addParty(this.out, draft, at)
       if (this.out.full) yield this.out.take()
     }
@@ -135,7 +134,7 @@ class Graph {
     yield* this.out.rest()
   }
 
-  private addAttached(id: string, entity: FtmEntity, at: SourceLocation, draft: PartyDraft): void {
+  private addAttached(id: string, { entity, at }: Placed, draft: PartyDraft): void {
     const { schema, properties } = entity
     if (schema === 'Sanction') addSanction(entity, draft)
     else if (schema === 'CryptoWallet') addWallet(entity, draft)
@@ -159,8 +158,9 @@ class Graph {
   private report(): void {
     for (const [owner, attached] of this.attached) {
       if (this.nameOf(owner) !== undefined) continue
-      for (const { entity, at } of attached) {
-        const { schema, properties } = heldValue<FtmEntity>(entity)
+      for (const one of attached) {
+        const { entity, at } = this.held.get<Placed>(one)
+        const { schema, properties } = entity
         // A link with a party at its other end was counted there.
         const ends = (links[schema] ?? []).flatMap((end) => properties[end] ?? [])
         if (!ends.some((end) => this.parties.has(end))) count(this.orphans, schema, at)

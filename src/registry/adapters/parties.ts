@@ -17,11 +17,19 @@ export function addParty(out: Pending, draft: PartyDraft, at: SourceLocation): v
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
 }
 
-/** What held parties may take in memory; the largest list known takes a tenth. It lies outside the heap of the thread. */
+/** Most bytes that may be put aside; they lie outside the heap of the thread. */
 const MAX_HELD_BYTES = 512 * 1024 * 1024
+const BLOCK_BYTES = 1024 * 1024
+/** Places in a block are below this: a record is no longer than 1 MiB of characters. */
+const PLACES = 2 ** 24
 
-/** Texts put aside until the end of a source, as compactly as it goes, within a limit. */
-export class HeldTexts {
+/**
+ * Values put aside until the end of a source, within a limit. Lists have hundreds of thousands of them: as text in large blocks they
+ * cost the heap one number each.
+ */
+export class HeldValues {
+  private readonly blocks: Buffer[] = []
+  private used = 0
   private bytes = 0
   private readonly max_bytes: number
 
@@ -29,19 +37,34 @@ export class HeldTexts {
     this.max_bytes = max_bytes
   }
 
-  hold(value: unknown, at: SourceLocation): Buffer {
-    const held = Buffer.from(JSON.stringify(value))
-    this.bytes += held.length
+  /** Gives the number under which the value is found again. */
+  hold(value: unknown, at: SourceLocation): number {
+    const text = JSON.stringify(value)
+    const length = Buffer.byteLength(text)
+    this.bytes += length
     if (this.bytes > this.max_bytes) {
       const message = `The source has more than ${this.max_bytes} bytes that must be held until its end.`
       refuseSource('source_too_large', `${message} Import a smaller part of the list.`, at)
     }
-    return held
+    let block = this.blocks.at(-1)
+    if (block === undefined || this.used + 4 + length > block.length) {
+      block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, 4 + length))
+      this.blocks.push(block)
+      this.used = 0
+    }
+    const place = this.used
+    block.writeUInt32LE(length, place)
+    block.write(text, place + 4)
+    this.used += 4 + length
+    return (this.blocks.length - 1) * PLACES + place
+  }
+
+  get<T>(held: number): T {
+    const block = this.blocks[Math.floor(held / PLACES)] as Buffer
+    const place = held % PLACES
+    return JSON.parse(block.toString('utf8', place + 4, place + 4 + block.readUInt32LE(place))) as T
   }
 }
-
-/** A value put aside with `hold`. */
-export const heldValue = <T>(held: Buffer): T => JSON.parse(held.toString()) as T
 
 /** Parties by their number on the list, in the order in which they first appear. */
 export class Gathering {
