@@ -129,6 +129,16 @@ describe('in JSON', () => {
     })
   })
 
+  test('the country of a party without an address is kept', async () => {
+    const { text } = adapterOf('us-csl-json').sample
+    const { entries, warnings } = await readAll(
+      'us-csl-json',
+      sourceOf(text.replace('"id":', '"country": "XA", "id":')),
+    )
+    expect(warnings).toEqual([])
+    expect(entries[0]).toMatchObject({ remarks: expect.stringContaining('Country: XA') })
+  })
+
   test('members that are not known are reported, values that are no record rejected', async () => {
     const { text } = adapterOf('us-csl-json').sample
     const odd = text.replace('"city":', '"town":').replace('\n] }', ',\n5 ] }')

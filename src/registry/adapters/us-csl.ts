@@ -47,8 +47,8 @@ const columns = [
   'ids',
 ] as const
 type Column = (typeof columns)[number]
-/** Numbers of the download, and in JSON a country that the addresses name as well. */
-const LEFT_OUT = new Set(['_id', 'id', 'country'])
+/** Numbers of the download. */
+const LEFT_OUT = new Set(['_id', 'id'])
 const WITHOUT_THEM_NO_PARTY: readonly Column[] = ['source', 'name']
 
 const optionalColumn = oneOf(columns.filter((name) => !WITHOUT_THEM_NO_PARTY.includes(name)))
@@ -92,6 +92,8 @@ interface Listing {
   many(name: Column): readonly string[]
   readonly addresses: readonly Address[]
   readonly ids: readonly Identifier[]
+  /** Only in JSON. */
+  readonly country?: string | undefined
 }
 
 class Parties {
@@ -171,6 +173,7 @@ function addRecord(record: Listing, draft: PartyDraft): void {
   addDate(one('start_date'), 'listed_on', 'Start date', draft)
   addDate(one('end_date'), 'expires_on', 'End date', draft)
   if (!one('end_date')) draft.unlimited()
+  addRemark('Country', record.country, draft)
   addRemark('License requirement', one('license_requirement'), draft)
   addRemark('License policy', one('license_policy'), draft)
   addRemark('Standard order', one('standard_order'), draft)
@@ -293,7 +296,7 @@ function noteUnread(record: Record<string, unknown>, at: SourceLocation, unread:
       if (!known.includes(name) && !unread.has(prefix + name)) unread.set(prefix + name, at)
     }
   }
-  note(record, [...columns, ...LEFT_OUT])
+  note(record, [...columns, ...LEFT_OUT, 'country'])
   for (const address of objectsOf(record['addresses'])) note(address, addressMembers, 'addresses/')
   for (const id of objectsOf(record['ids'])) note(id, idMembers, 'ids/')
 }
@@ -305,6 +308,7 @@ function jsonRecord(record: Record<string, unknown>): Listing {
   return {
     one: (name) => textOf(record[name]),
     many: (name) => itemsOf(record[name]).flatMap((item) => textOf(item) ?? []),
+    country: textOf(record['country']),
     addresses: [
       ...objectsOf(record['addresses']).map((address) => {
         const [line, city, state, postal_code, country] = addressMembers.map((name) => textOf(address[name]))
