@@ -53,21 +53,16 @@ const withoutAliases = () => {
 }
 
 describe('a list read by an adapter of its publisher', () => {
-  const adapter_keys = [
-    'ofac-sdn-advanced-xml',
-    'us-csl-csv',
-    'us-csl-json',
-    'opensanctions-ftm',
-    'eu-consolidated-xml',
-  ]
-
-  test.each(adapter_keys)('%s: its sample is imported by the name of the adapter', async (adapter_key) => {
-    const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
-    const described = Object.values(adapter.options.properties as Record<string, { description?: string }>)
-    expect(described.map(({ description }) => description?.length ?? 0)).not.toContain(0)
-    const done = await importInto(await newList('sanctioned-party'), adapter_key, Buffer.from(adapter.sample.text))
-    expect(done).toMatchObject({ state: 'published', version: 1, warnings: [] })
-  })
+  test.each(['us-csl-csv', 'opensanctions-ftm'])(
+    '%s: its sample is imported by the name of the adapter',
+    async (adapter_key) => {
+      const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
+      const described = Object.values(adapter.options.properties as Record<string, { description?: string }>)
+      expect(described.map(({ description }) => description?.length ?? 0)).not.toContain(0)
+      const done = await importInto(await newList('sanctioned-party'), adapter_key, Buffer.from(adapter.sample.text))
+      expect(done).toMatchObject({ state: 'published', version: 1, warnings: [] })
+    },
+  )
 
   test('references that lead nowhere stop the import, a missing section refuses it', async () => {
     const { items } = await t.make('GET /reference-data/adapters')
