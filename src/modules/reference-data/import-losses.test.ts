@@ -52,6 +52,36 @@ const withoutAliases = () => {
   return zipOf(rest)
 }
 
+describe('a list read by an adapter of its publisher', () => {
+  test.each(['us-csl-csv', 'opensanctions-ftm'])(
+    '%s: its sample is imported by the name of the adapter',
+    async (adapter_key) => {
+      const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
+      const described = Object.values(adapter.options.properties as Record<string, { description?: string }>)
+      expect(described.map(({ description }) => description?.length ?? 0)).not.toContain(0)
+      const done = await importInto(await newList('sanctioned-party'), adapter_key, Buffer.from(adapter.sample.text))
+      expect(done).toMatchObject({ state: 'published', version: 1, warnings: [] })
+    },
+  )
+
+  test('references that lead nowhere stop the import, a missing section refuses it', async () => {
+    const { items } = await t.make('GET /reference-data/adapters')
+    const { sample, options: known } = items.find(
+      (one: { adapter_key: string }) => one.adapter_key === 'ofac-sdn-advanced-xml',
+    )
+    expect(known.properties.absent_sections.description).toContain('deliberately')
+    const orphaned = Buffer.from(sample.text.replace('IdentityID="60"', 'IdentityID="61"'))
+    const stopped = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', orphaned)
+    expect([stopped.state, stopped.gates[0].facts.orphan_rows]).toEqual(['blocked', 1])
+    const cut = Buffer.from(sample.text.replace('<ProfileRelationships/>', ''))
+    const refused = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', cut)
+    expect(refused.problem.source_fault).toMatchObject({ code: 'layout_unknown' })
+    const options = { absent_sections: ['ProfileRelationships'] }
+    const taken = await importInto(await newList('sanctioned-party'), 'ofac-sdn-advanced-xml', cut, { options })
+    expect(taken.state).toBe('published')
+  })
+})
+
 describe('an archive of OFAC', () => {
   test('without its aliases fails and says which file it lacks', async () => {
     const done = await importInto(await newList('sanctioned-party'), 'ofac-sdn-csv', await withoutAliases())

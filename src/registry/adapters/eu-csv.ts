@@ -133,7 +133,7 @@ const birthPlace = (field: Field): string =>
     .join(', ')
 
 /** The list writes 00 for a country that is not known. */
-export const known = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
+const known = (country: string | undefined): string | undefined => (country === '00' ? undefined : country)
 
 const designated = (field: Field): string | undefined =>
   parseDate(field('Entity_DesignationDate') ?? '', ['YYYY-MM-DD', 'DD/MM/YYYY'])

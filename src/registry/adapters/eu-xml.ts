@@ -1,110 +1,243 @@
-/** The consolidated financial sanctions list of the European Union in XML, version 1.1. */
+/** The consolidated financial sanctions list of the European Union in XML, version 1.1: all members of its schema. */
 import { closed, type Static } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
 import { reject } from '../formats/fault.ts'
-import { attributeOf, childOf, childrenOf, readXml, type XmlElement } from '../formats/xml.ts'
+import { attributeOf, childOf, childrenOf, readXml, textOf, type XmlElement } from '../formats/xml.ts'
 import { parseDate } from './dates.ts'
-import { known } from './eu-csv.ts'
 import { addParty } from './parties.ts'
 import { Pending } from './pending.ts'
 import { birthDate, PartyDraft } from './sanctioned-party.ts'
 import { noteEncoding, textOptions } from './source-text.ts'
+import { type KnownMembers, UnreadMembers } from './unread-members.ts'
 
 const Options = closed(textOptions)
 
+const common = '@logicalId remark additionalInformation'
+const detail = `${common} @regulationLanguage regulationSummary`
+const country = '@countryIso2Code @countryDescription'
+const summary = '@regulationType @publicationDate @numberTitle @publicationUrl'
+/** As schema 1.1 has them. Left out: numbers of parts, languages and kinds of acts and their days, asAtListingTime. */
+const knownMembers: KnownMembers = {
+  sanctionEntity: `${common} @delistingDate @designationDate @designationDetails @unitedNationId @euReferenceNumber regulation subjectType nameAlias citizenship birthdate address identification`,
+  remark: '#',
+  additionalInformation: '@key @value',
+  contactInfo: '@key @value',
+  regulation: `${common} @regulationType @organisationType @publicationDate @entryIntoForceDate @numberTitle @programme publicationUrl corrigendum`,
+  publicationUrl: '#',
+  corrigendum: summary,
+  regulationSummary: summary,
+  subjectType: '@code @classificationCode',
+  nameAlias: `${detail} @firstName @middleName @lastName @wholeName @function @gender @title @nameLanguage @strong`,
+  citizenship: `${detail} ${country} @acquisitionDate @disenfranchisementDate @region`,
+  birthdate: `${detail} ${country} @circa @calendarType @city @zipCode @birthdate @dayOfMonth @monthOfYear @year @yearRangeFrom @yearRangeTo @region @place`,
+  address: `${detail} ${country} @city @street @poBox @zipCode @region @place @asAtListingTime contactInfo`,
+  identification: `${detail} ${country} @diplomatic @knownExpired @knownFalse @reportedLost @revokedByIssuer @issueDate @issuedBy @latinNumber @nameOnDocument @number @validFrom @validTo @identificationTypeCode @identificationTypeDescription @region`,
+}
+
 async function* read(source: Source, options: Static<typeof Options>): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
+  const unread = new UnreadMembers(knownMembers)
   const path = 'export/sanctionEntity'
+  const onElement = (other: string, line: number, leads_to_records: boolean) => {
+    if (!leads_to_records) unread.add(other, line)
+  }
   let row = 0
-  for await (const records of readXml(source, [path], { ...options, onEncoding: noteEncoding(out) })) {
+  for await (const records of readXml(source, [path], { ...options, onEncoding: noteEncoding(out), onElement })) {
     for (const { element, line } of records) {
       const at = { row: ++row, line, path }
+      unread.check(element, line)
       const draft = readParty(element)
       if (draft) addParty(out, draft, at)
       else out.reject(reject('value_missing', 'The entity has no logicalId.', at, null, '/source_id'))
       if (out.full) yield out.take()
     }
   }
+  unread.conclude(out)
   yield* out.rest()
 }
 
 function readParty(entity: XmlElement): PartyDraft | undefined {
   const id = attributeOf(entity, 'logicalId')
   if (id === undefined) return undefined
-  const type = childOf(entity, 'subjectType')
-  const draft = new PartyDraft('eu-fsf', id, kindOf(type && attributeOf(type, 'code')))
+  const draft = new PartyDraft('eu-fsf', id, kindOf(childOf(entity, 'subjectType')))
     .list('references', attributeOf(entity, 'euReferenceNumber'))
     .list('references', attributeOf(entity, 'unitedNationId'))
-    .set({ listed_on: parseDate(attributeOf(entity, 'designationDate') ?? '', ['YYYY-MM-DD']) })
+    .set({
+      listed_on: parseDate(attributeOf(entity, 'designationDate') ?? '', ['YYYY-MM-DD']),
+      expires_on: parseDate(attributeOf(entity, 'delistingDate') ?? '', ['YYYY-MM-DD']),
+    })
     .remark(attributeOf(entity, 'designationDetails'))
-  for (const { text } of childrenOf(entity, 'remark')) draft.remark(text)
-  for (const regulation of childrenOf(entity, 'regulation')) {
-    draft
-      .list('programmes', attributeOf(regulation, 'programme'))
-      .list('references', attributeOf(regulation, 'numberTitle'))
-  }
-  for (const alias of childrenOf(entity, 'nameAlias')) readName(alias, draft)
-  for (const citizenship of childrenOf(entity, 'citizenship')) {
-    draft.list('nationalities', known(attributeOf(citizenship, 'countryIso2Code')))
-  }
+  for (const regulation of childrenOf(entity, 'regulation')) readRegulation(regulation, draft)
+  for (const alias of inOrderOfNumbers(childrenOf(entity, 'nameAlias'))) readName(alias, draft)
+  for (const citizenship of childrenOf(entity, 'citizenship')) readCitizenship(citizenship, draft)
   for (const birth of childrenOf(entity, 'birthdate')) readBirth(birth, draft)
   for (const address of childrenOf(entity, 'address')) readAddress(address, draft)
   for (const document of childrenOf(entity, 'identification')) readDocument(document, draft)
+  readNotes(entity, draft)
+  // A remark about a document stands with the document.
+  for (const part of entity.children) if (part.name !== 'identification') readNotes(part, draft)
   return draft
+}
+
+/** Remarks, other information and the legal act of an entity or of a part of it. */
+function readNotes(part: XmlElement, draft: PartyDraft): void {
+  for (const { text } of childrenOf(part, 'remark')) draft.remark(text)
+  for (const info of childrenOf(part, 'additionalInformation')) {
+    draft.remark(`${attributeOf(info, 'key')}: ${attributeOf(info, 'value')}`)
+  }
+  for (const act of childrenOf(part, 'regulationSummary')) readAct(act, draft)
+}
+
+function readAct(act: XmlElement, draft: PartyDraft): void {
+  draft.list('references', attributeOf(act, 'numberTitle')).list('references', attributeOf(act, 'publicationUrl'))
+}
+
+function readRegulation(regulation: XmlElement, draft: PartyDraft): void {
+  readAct(regulation, draft)
+  draft
+    .list('programmes', attributeOf(regulation, 'programme'))
+    .list('references', textOf(regulation, 'publicationUrl'))
+  for (const act of childrenOf(regulation, 'corrigendum')) readAct(act, draft)
+}
+
+/** The first that was given a number comes first, in whatever order the file has them. */
+function inOrderOfNumbers(elements: readonly XmlElement[]): XmlElement[] {
+  const numberOf = (element: XmlElement) => Number(attributeOf(element, 'logicalId') ?? Number.MAX_SAFE_INTEGER)
+  return [...elements].sort((a, b) => numberOf(a) - numberOf(b))
 }
 
 /** All names are equal on this list; the first strong one counts as primary. */
 function readName(alias: XmlElement, draft: PartyDraft): void {
   const parts = ['firstName', 'middleName', 'lastName'].flatMap((part) => attributeOf(alias, part) ?? [])
   const weak = attributeOf(alias, 'strong') === 'false'
+  const gender = attributeOf(alias, 'gender')
   draft
     .name(attributeOf(alias, 'wholeName') ?? parts.join(' '), weak ? 'weak-alias' : 'primary', {
       language: attributeOf(alias, 'nameLanguage'),
     })
     .list('titles', attributeOf(alias, 'title'))
     .list('positions', attributeOf(alias, 'function'))
-    .set({ gender: attributeOf(alias, 'gender') })
+    .set({ gender: gender === '?' ? undefined : gender })
+}
+
+function readCitizenship(citizenship: XmlElement, draft: PartyDraft): void {
+  const place = [attributeOf(citizenship, 'region'), countryOf(citizenship)].filter(Boolean).join(', ')
+  draft.list('nationalities', countryOf(citizenship) ?? attributeOf(citizenship, 'region'))
+  const days = [
+    ['acquired', attributeOf(citizenship, 'acquisitionDate')],
+    ['lost', attributeOf(citizenship, 'disenfranchisementDate')],
+  ].flatMap(([word, day]) => (day ? [`${word} ${day}`] : []))
+  const region = attributeOf(citizenship, 'region')
+  if (days.length > 0 || (region && countryOf(citizenship))) {
+    draft.remark(`Citizenship: ${[place, ...days].join(', ')}`)
+  }
 }
 
 function readBirth(birth: XmlElement, draft: PartyDraft): void {
+  const calendar = attributeOf(birth, 'calendarType') ?? 'GREGORIAN'
+  const circa = attributeOf(birth, 'circa') === 'true' ? 'circa ' : ''
+  const given = attributeOf(birth, 'birthdate') ?? partialDate(birth)
   const [from, to] = [attributeOf(birth, 'yearRangeFrom'), attributeOf(birth, 'yearRangeTo')]
-  const day = attributeOf(birth, 'birthdate') ?? partial(birth)
-  const given = day ?? (from || to ? [from, to].filter(Boolean).join(' to ') : undefined)
-  const isCirca = attributeOf(birth, 'circa') === 'true'
-  draft.born(birthDate(isCirca && given ? `circa ${given}` : given, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
-  const place = [attributeOf(birth, 'place'), attributeOf(birth, 'city'), attributeOf(birth, 'region')]
-  draft.list('birth_places', [...place, known(attributeOf(birth, 'countryIso2Code'))].filter(Boolean).join(', '))
+  const range = from && to ? `${from} to ${to}` : from ? `from ${from}` : to && `until ${to}`
+  for (const text of [given, range]) {
+    if (!text) continue
+    // A year of another calendar is no year to compare with.
+    if (calendar !== 'GREGORIAN') draft.born({ text: `${circa}${text} (${calendar})` })
+    else if (text === range && !(from && to)) draft.born(openRange(`${circa}${text}`, from, to, circa !== ''))
+    else draft.born(birthDate(`${circa}${text}`, ['YYYY-MM-DD', 'YYYY-MM', 'YYYY']))
+  }
+  const place = ['place', 'city', 'zipCode', 'region'].map((part) => attributeOf(birth, part))
+  draft.list('birth_places', [...place, countryOf(birth)].filter(Boolean).join(', '))
 }
 
-function partial(birth: XmlElement): string | undefined {
-  const [year, month] = [attributeOf(birth, 'year'), attributeOf(birth, 'monthOfYear')]
-  return year && month ? `${year}-${month.padStart(2, '0')}` : year
+/** Of a range with one end only that end is known; an approximate one is no bound. */
+function openRange(text: string, from: string | undefined, to: string | undefined, is_circa: boolean) {
+  const year = Number(from ?? to)
+  if (is_circa || !Number.isInteger(year) || year < 1000 || year > 9999) return { text }
+  return from ? { text, year_from: year } : { text, year_to: year }
+}
+
+/** As much of year, month and day as there is. */
+function partialDate(birth: XmlElement): string | undefined {
+  const [year, month, day] = ['year', 'monthOfYear', 'dayOfMonth'].map((part) => attributeOf(birth, part))
+  if (!year && !month && !day) return undefined
+  const two = (value: string | undefined) => value?.padStart(2, '0')
+  if (!year || (day && !month)) {
+    return [year && `year ${year}`, month && `month ${month}`, day && `day ${day}`].filter(Boolean).join(', ')
+  }
+  return [year, two(month), two(day)].filter(Boolean).join('-')
 }
 
 function readAddress(address: XmlElement, draft: PartyDraft): void {
   const city = attributeOf(address, 'city')
   const postal_code = attributeOf(address, 'zipCode')
-  const country = known(attributeOf(address, 'countryIso2Code'))
+  const country = countryOf(address)
   const street = ['street', 'poBox', 'place'].map((part) => attributeOf(address, part))
   draft.address([...street, city, postal_code, attributeOf(address, 'region'), country], { city, postal_code, country })
+  for (const contact of childrenOf(address, 'contactInfo')) {
+    draft.identifier(attributeOf(contact, 'key'), attributeOf(contact, 'value'))
+  }
 }
 
+const states = {
+  diplomatic: 'diplomatic',
+  knownExpired: 'known to be expired',
+  knownFalse: 'known to be false',
+  reportedLost: 'reported lost',
+  revokedByIssuer: 'revoked by its issuer',
+}
+const details = {
+  issueDate: 'issued on',
+  issuedBy: 'issued by',
+  validFrom: 'valid from',
+  validTo: 'valid to',
+  nameOnDocument: 'name on the document',
+  region: 'region',
+}
+
+/** A document without a number is known by what else is said about it. */
 function readDocument(document: XmlElement, draft: PartyDraft): void {
   const type = attributeOf(document, 'identificationTypeDescription') ?? attributeOf(document, 'identificationTypeCode')
-  const remark = childOf(document, 'remark')?.text
-  const number = attributeOf(document, 'number') ?? attributeOf(document, 'latinNumber')
-  draft.identifier(type, number, { country: known(attributeOf(document, 'countryIso2Code')), note: remark })
+  const [number, latin] = [attributeOf(document, 'number'), attributeOf(document, 'latinNumber')]
+  const note = [
+    ...childrenOf(document, 'remark').map(({ text }) => text),
+    ...childrenOf(document, 'additionalInformation').map(
+      (info) => `${attributeOf(info, 'key')} ${attributeOf(info, 'value')}`,
+    ),
+    number && latin && latin !== number && `in Latin script ${latin}`,
+    ...Object.entries(states).map(([name, words]) => attributeOf(document, name) === 'true' && words),
+    ...Object.entries(details).map(
+      ([name, words]) => attributeOf(document, name) && `${words} ${attributeOf(document, name)}`,
+    ),
+  ]
+    .filter(Boolean)
+    .join(', ')
+  const value = number ?? latin
+  draft.identifier(type, value ?? note, { country: countryOf(document), note: value ? note : undefined })
+  for (const act of childrenOf(document, 'regulationSummary')) readAct(act, draft)
 }
 
-function kindOf(code: string | undefined) {
-  return code === 'person' ? 'person' : code === 'enterprise' ? 'organisation' : 'other'
+/** The list writes 00 and UNKNOWN for a country that is not known. */
+function countryOf(element: XmlElement): string | undefined {
+  const code = attributeOf(element, 'countryIso2Code')
+  if (code !== undefined && code !== '00') return code
+  const description = attributeOf(element, 'countryDescription')
+  return description === 'UNKNOWN' ? undefined : description
+}
+
+function kindOf(type: XmlElement | undefined) {
+  const code = type && attributeOf(type, 'code')
+  if (code === 'person') return 'person'
+  if (code === 'enterprise') return 'organisation'
+  const class_code = type && attributeOf(type, 'classificationCode')
+  return class_code === 'P' ? 'person' : class_code === 'E' ? 'organisation' : 'other'
 }
 
 export const euXml: Adapter = {
   key: 'eu-consolidated-xml',
-  version: 2,
+  version: 3,
   title: 'EU consolidated financial sanctions list (XML)',
-  description: 'The list of the European Commission in XML, version 1.1.',
+  description: 'The full list of the European Commission in XML, version 1.1, with all members of its schema.',
   publisher: 'European Commission',
   media_types: ['application/xml', 'text/xml', 'application/zip', 'application/gzip'],
   file_extensions: ['xml', 'zip'],

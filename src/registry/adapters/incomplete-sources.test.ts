@@ -45,6 +45,12 @@ const single: Readonly<Record<string, readonly [at_line_end: string, mid_line: s
   'uk-hmt-csv': ['guards', 'refused'],
   'un-consolidated-xml': ['refused', 'refused'],
   'us-bis-dpl': ['guards', 'refused'],
+  'ofac-consolidated-advanced-xml': ['refused', 'refused'],
+  'ofac-sdn-advanced-xml': ['refused', 'refused'],
+  // What is left refers to a line that was cut off, or has lost what referred to it.
+  'opensanctions-ftm': ['guards', 'refused'],
+  'us-csl-csv': ['guards', 'refused'],
+  'us-csl-json': ['refused', 'refused'],
   xlsx: ['refused', 'refused'],
 }
 
@@ -193,6 +199,8 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
 test.each([
   ['ofac-sdn-xml', 'ofac-consolidated-xml', 'consolidated.xml'],
   ['ofac-consolidated-xml', 'ofac-sdn-xml', 'sdn.xml'],
+  ['ofac-sdn-advanced-xml', 'ofac-consolidated-advanced-xml', 'CONS_ADVANCED.XML'],
+  ['ofac-consolidated-advanced-xml', 'ofac-sdn-advanced-xml', 'SDN_ADVANCED (1).XML'],
 ])('%s refuses the list of %s', async (key, other, file_name) => {
   const own = Buffer.from(adapterOf(key).sample.text)
   const foreign = Buffer.from(adapterOf(other).sample.text)
@@ -200,5 +208,85 @@ test.each([
   await expect(readAll(key, sourceOf(own), {}, file_name)).rejects.toMatchObject({
     code: 'layout_unknown',
     at: { file: file_name },
+  })
+})
+
+describe('a section of OFAC in advanced XML', () => {
+  const { text } = adapterOf('ofac-sdn-advanced-xml').sample
+  const optional = ['Locations', 'IDRegDocuments', 'ProfileRelationships', 'SanctionsEntries']
+  const all = [...optional, 'ReferenceValueSets', 'DistinctParties']
+  const without = (section: string) => text.replace(new RegExp(`<${section}>.*</${section}>|<${section}/>`, 's'), '')
+  const readText = (content: string, options = {}) => readAll('ofac-sdn-advanced-xml', sourceOf(content, 100), options)
+
+  test.each(all)('%s missing or renamed', async (section) => {
+    expect(without(section)).not.toBe(text)
+    const refused = { code: 'layout_unknown', message: expect.stringContaining(`"${section}"`) }
+    await expect(readText(without(section))).rejects.toMatchObject(refused)
+    const renamed = text.replaceAll(section, `${section}2`)
+    await expect(readText(renamed)).rejects.toMatchObject(refused)
+  })
+
+  test.each(optional)('%s said to be absent', async (section) => {
+    const options = { absent_sections: [section] }
+    const { entries, warnings } = await readText(without(section), options)
+    expect(entries).toHaveLength(1)
+    // The address leads nowhere without its location.
+    expect(warnings.map(({ code }) => code)).toEqual(section === 'Locations' ? ['rows_orphaned'] : [])
+    await expect(readText(text, options)).rejects.toMatchObject({ code: 'layout_unknown' })
+  })
+
+  test('out of order', async () => {
+    const [locations] = /<Locations>.*<\/Locations>/s.exec(text) as RegExpExecArray
+    const late = without('Locations').replace('<ProfileRelationships/>', locations)
+    const line = late.slice(0, late.indexOf('<Locations>')).split('\n').length
+    await expect(readText(late)).rejects.toMatchObject({ code: 'layout_unknown', at: { line } })
+  })
+
+  test('a set of reference values missing: what refers to it is counted', async () => {
+    const cut = text.replace(/<CountryValues>.*<\/CountryValues>/, '')
+    const line = cut.slice(0, cut.indexOf('<Location ')).split('\n').length
+    const { warnings } = await readText(cut)
+    expect(warnings).toMatchObject([{ code: 'rows_orphaned', count: 2, closes_guard: true, at: { line } }])
+  })
+})
+
+describe('a column of the Consolidated Screening List', () => {
+  const { text } = adapterOf('us-csl-csv').sample
+  const header = text.split('\n')[0] as string
+  const names = header.split(',')
+
+  test.each(names)('%s renamed', async (name) => {
+    const renamed = names.map((other) => (other === name ? `${name}_2` : other)).join(',')
+    const content = text.replace(header, renamed)
+    const refused = { code: 'layout_unknown', message: expect.stringContaining(`"${name}"`) }
+    await expect(readAll('us-csl-csv', sourceOf(content))).rejects.toMatchObject(refused)
+    if (name === 'source' || name === 'name') return
+    const options = { absent_columns: [name] }
+    const { entries, warnings } = await readAll('us-csl-csv', sourceOf(content), options)
+    expect(entries).toHaveLength(1)
+    expect(warnings).toMatchObject([{ code: 'columns_unread', message: expect.stringContaining(`"${name}_2"`) }])
+    await expect(readAll('us-csl-csv', sourceOf(text), options)).rejects.toMatchObject({ code: 'layout_unknown' })
+  })
+
+  test.each(names.filter((name) => name !== 'source' && name !== 'name'))('%s renamed in JSON', async (name) => {
+    const json = adapterOf('us-csl-json').sample.text.replace(`"${name}":`, `"${name}_2":`)
+    const { warnings } = await readAll('us-csl-json', sourceOf(json))
+    expect(warnings).toMatchObject([
+      { code: 'members_missing', closes_guard: true, message: expect.stringContaining(`"${name}"`) },
+      { code: 'members_unread', message: expect.stringContaining(`"${name}_2"`) },
+    ])
+    const allowed = await readAll('us-csl-json', sourceOf(json), { absent_members: [name] })
+    expect(allowed.warnings.map(({ code }) => code)).toEqual(['members_unread'])
+  })
+})
+
+describe('OpenSanctions', () => {
+  const lines = adapterOf('opensanctions-ftm').sample.text.trim().split('\n')
+
+  test.each([0, 1])('without line %i, what refers to it is counted', async (missing) => {
+    const content = `${lines.filter((_, index) => index !== missing).join('\n')}\n`
+    const { warnings, entries } = await readAll('opensanctions-ftm', sourceOf(content))
+    // A party without a sanction may be one: the guards tell what it lost.
+    expect([entries.length, warnings.map(({ code }) => code)]).toEqual(missing ? [1, []] : [0, ['rows_orphaned']])
   })
 })

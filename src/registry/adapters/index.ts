@@ -13,12 +13,15 @@ import { iso3166 } from './iso-3166.ts'
 import { iso4217 } from './iso-4217.ts'
 import { json, ndjson } from './json.ts'
 import { jurisdictionList } from './jurisdiction-list.ts'
+import { ofacConsolidatedAdvancedXml, ofacSdnAdvancedXml } from './ofac-advanced.ts'
 import { ofacConsolidatedCsv, ofacSdnCsv } from './ofac-csv.ts'
 import { ofacConsolidatedXml, ofacSdnXml } from './ofac-xml.ts'
+import { openSanctionsFtm } from './opensanctions.ts'
 import { sanctionedParty } from './sanctioned-party.ts'
 import { ukHmtCsv } from './uk-hmt-csv.ts'
 import { unXml } from './un-xml.ts'
 import { usBisDpl } from './us-bis-dpl.ts'
+import { usCslCsv, usCslJson } from './us-csl.ts'
 import { xlsx } from './xlsx.ts'
 
 const generic = [csv, tsv, json, ndjson, xlsx]
@@ -32,6 +35,11 @@ const sanctions = [
   euCsv,
   euXml,
   usBisDpl,
+  ofacSdnAdvancedXml,
+  ofacConsolidatedAdvancedXml,
+  usCslCsv,
+  usCslJson,
+  openSanctionsFtm,
 ]
 const reference = [fatfLists, iso3166, iso4217, countryScores]
 

@@ -18,8 +18,8 @@ const titles: Readonly<Record<OfacList, string>> = {
 }
 /** As OFAC names the files, with the number a browser adds to a second download. */
 const fileNames: Readonly<Record<OfacList, RegExp>> = {
-  'ofac-sdn': /^sdn( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
-  'ofac-consolidated': /^(cons_prim|consolidated)( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
+  'ofac-sdn': /^sdn(_advanced)?( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
+  'ofac-consolidated': /^(cons_prim|consolidated|cons_advanced)( ?\(\d+\))?\.(csv|pip|del|xml)$/i,
 }
 const otherOf = (list: OfacList): OfacList => (list === 'ofac-sdn' ? 'ofac-consolidated' : 'ofac-sdn')
 

@@ -17,6 +17,55 @@ export function addParty(out: Pending, draft: PartyDraft, at: SourceLocation): v
   else out.reject(reject('value_missing', 'The party has no name.', at, null, '/name'))
 }
 
+/** Most bytes that may be put aside; they lie outside the heap of the thread. */
+const MAX_HELD_BYTES = 512 * 1024 * 1024
+const BLOCK_BYTES = 1024 * 1024
+/** Places in a block are below this: a record is no longer than 1 MiB of characters. */
+const PLACES = 2 ** 24
+
+/**
+ * Values put aside until the end of a source, within a limit. Lists have hundreds of thousands of them: as text in large blocks they
+ * cost the heap one number each.
+ */
+export class HeldValues {
+  private readonly blocks: Buffer[] = []
+  private used = 0
+  private bytes = 0
+  private readonly max_bytes: number
+
+  constructor(max_bytes = MAX_HELD_BYTES) {
+    this.max_bytes = max_bytes
+  }
+
+  /** Gives the number under which the value is found again. */
+  hold(value: unknown, at: SourceLocation): number {
+    const text = JSON.stringify(value)
+    const length = Buffer.byteLength(text)
+    this.bytes += length
+    if (this.bytes > this.max_bytes) {
+      const message = `The source has more than ${this.max_bytes} bytes that must be held until its end.`
+      refuseSource('source_too_large', `${message} Import a smaller part of the list.`, at)
+    }
+    let block = this.blocks.at(-1)
+    if (block === undefined || this.used + 4 + length > block.length) {
+      block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, 4 + length))
+      this.blocks.push(block)
+      this.used = 0
+    }
+    const place = this.used
+    block.writeUInt32LE(length, place)
+    block.write(text, place + 4)
+    this.used += 4 + length
+    return (this.blocks.length - 1) * PLACES + place
+  }
+
+  get<T>(held: number): T {
+    const block = this.blocks[Math.floor(held / PLACES)] as Buffer
+    const place = held % PLACES
+    return JSON.parse(block.toString('utf8', place + 4, place + 4 + block.readUInt32LE(place))) as T
+  }
+}
+
 /** Parties by their number on the list, in the order in which they first appear. */
 export class Gathering {
   private readonly parties = new Map<string, { readonly draft: PartyDraft; readonly at: SourceLocation }>()

@@ -45,9 +45,10 @@ export const Vessel = closed({
 })
 
 export const SanctionedParty = closed({
-  source: oneOf(['ofac-sdn', 'ofac-consolidated', 'un-sc', 'uk-hmt', 'eu-fsf', 'us-bis-dpl', 'demo'], {
-    description: 'Which list; demo is the fictitious one.',
-  }),
+  source: oneOf(
+    ['ofac-sdn', 'ofac-consolidated', 'un-sc', 'uk-hmt', 'eu-fsf', 'us-bis-dpl', 'us-csl', 'opensanctions', 'demo'],
+    { description: 'Which list; demo is the fictitious one.' },
+  ),
   source_id: words(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
   kind: oneOf(['person', 'organisation', 'vessel', 'aircraft', 'other']),
   name: words(2000, { description: 'The primary name.' }),
@@ -148,6 +149,7 @@ export class PartyDraft {
   private readonly seen = new Set<string>()
   private readonly remarks: string[] = []
   private hasPrimary = false
+  private isUnlimited = false
 
   constructor(source: Source, source_id: string, kind: SanctionedParty['kind']) {
     this.party = {
@@ -166,6 +168,21 @@ export class PartyDraft {
       programmes: [],
       references: [],
     }
+  }
+
+  /** Goes on with a party that was put aside, such as one whose programmes come later in the source. */
+  static from(party: SanctionedParty): PartyDraft {
+    const draft = new PartyDraft(party.source, party.source_id, party.kind)
+    const { remarks, ...rest } = party
+    Object.assign(draft.party, rest)
+    draft.hasPrimary = true
+    for (const field of ['programmes', 'references', 'nationalities'] as const) {
+      for (const value of party[field]) draft.isNew(field, value)
+    }
+    for (const { type, value, country = '', note = '' } of party.identifiers) {
+      draft.isNew('identifier', type, value, country, note)
+    }
+    return draft.remark(remarks)
   }
 
   /** The first primary name is the name; without one, the first of the strongest kind in alphabetical order is. */
@@ -247,9 +264,15 @@ export class PartyDraft {
     return this
   }
 
+  /** One of several records has no end: the party stays listed when the others end, whose end becomes a remark. */
+  unlimited(): this {
+    this.isUnlimited = true
+    return this
+  }
+
   vessel(vessel: { [K in keyof Static<typeof Vessel>]?: string | undefined }): this {
     const known = present(vessel) as Static<typeof Vessel>
-    if (Object.keys(known).length > 0) this.party.vessel ??= known
+    if (Object.keys(known).length > 0) this.party.vessel = { ...known, ...this.party.vessel }
     return this
   }
 
@@ -258,6 +281,10 @@ export class PartyDraft {
     const [first] = [...this.party.names].sort((a, b) => strengthOf(a) - strengthOf(b) || (a.name < b.name ? -1 : 1))
     if (first === undefined) return undefined
     if (!this.hasPrimary) this.party.name = first.name
+    if (this.isUnlimited && this.party.expires_on !== undefined) {
+      this.remark(`In part until ${this.party.expires_on}.`)
+      delete this.party.expires_on
+    }
     // Several records come in any order.
     if (this.remarks.length > 0) this.party.remarks = this.remarks.sort().join('\n')
     return this.party

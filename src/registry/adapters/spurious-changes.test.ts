@@ -58,6 +58,86 @@ test('UN: line breaks inside comments mean nothing', async () => {
   )
 })
 
+/** The children of an element in another order. */
+const reorder = (xml: string, element: string, children: RegExp) =>
+  xml.replace(new RegExp(`(<${element}[^>]*>)(.*?)(</${element}>)`, 'gs'), (_, open, inner: string, close) => {
+    const found = inner.match(children) ?? []
+    return open + inner.replace(children, '') + shuffle(found).reverse().join('\n\t ') + close
+  })
+
+test('EU: the order of names, addresses and documents means nothing', async () => {
+  const xml = `<export><sanctionEntity logicalId="1"><subjectType code="person"/>
+    <nameAlias wholeName="B" strong="true" gender="M" logicalId="3"/><nameAlias wholeName="A" strong="true" gender="F" logicalId="2"/>
+    <nameAlias wholeName="C" strong="false" logicalId="1"/><address street="1" city="X"/><address street="2" city="X"/>
+    <identification identificationTypeCode="id" number="1"/><identification identificationTypeCode="id" number="2"/>
+    <birthdate year="1970" calendarType="GREGORIAN"/><birthdate year="1960" calendarType="GREGORIAN"/>
+  </sanctionEntity></export>`
+  const other = reorder(xml, 'sanctionEntity', /<(nameAlias|address|identification|birthdate)[^>]*\/>/g)
+  expect(other).not.toBe(xml)
+  expect(await hashesOf('eu-consolidated-xml', Buffer.from(other))).toEqual(
+    await hashesOf('eu-consolidated-xml', Buffer.from(xml)),
+  )
+})
+
+test('OFAC in advanced XML: the order of values, locations and names, and white space, mean nothing', async () => {
+  const { text } = adapterOf('ofac-sdn-advanced-xml').sample
+  let other = reorder(text, 'NamePartTypeValues', /<NamePartType .*?<\/NamePartType>/g)
+  other = reorder(other, 'ReferenceValueSets', /<(\w+Values)>.*?<\/\1>/g)
+  other = reorder(other, 'NamePartGroups', /<MasterNamePartGroup>.*?<\/MasterNamePartGroup>/g)
+  other = reorder(other, 'Location', /<Location(Part|Country).*?(\/>|<\/LocationPart>)/g).replaceAll('><', '>\n  <')
+  expect(other.length).toBeGreaterThan(text.length)
+  expect(await hashesOf('ofac-sdn-advanced-xml', Buffer.from(other))).toEqual(
+    await hashesOf('ofac-sdn-advanced-xml', Buffer.from(text)),
+  )
+})
+
+test('US CSL: the order of rows and of values in a cell means nothing', async () => {
+  const [names = ''] = adapterOf('us-csl-csv').sample.text.split('\n')
+  const row = (address: string, aliases: string, remarks: string) =>
+    names
+      .split(',')
+      .map(
+        (name) => ({ source: 'Entity List (EL)', name: 'Acme', addresses: address, alt_names: aliases, remarks })[name],
+      )
+      .join(',')
+  const csv = (...lines: string[]) => Buffer.from(`${[names, ...lines].join('\n')}\n`)
+  const expected = await hashesOf('us-csl-csv', csv(row('1 St', 'A; B', 'x'), row('2 St', 'C', 'y')))
+  expect(await hashesOf('us-csl-csv', csv(row('2 St', 'C', 'y'), row('1 St', 'B;  A', 'x')))).toEqual(expected)
+})
+
+test('OpenSanctions: the order of entities and of values means nothing', async () => {
+  const entities = [
+    {
+      id: 'p',
+      schema: 'Person',
+      caption: 'A',
+      properties: { name: ['A', 'B'], gender: ['male', 'other'], topics: ['x'] },
+    },
+    { id: 's', schema: 'Sanction', properties: { entity: ['p'], program: ['1', '2'], endDate: ['2020-01-01'] } },
+    { id: 't', schema: 'Sanction', properties: { entity: ['p'], reason: ['r'] } },
+    { id: 'q', schema: 'Person', caption: 'C', properties: { name: ['C'], topics: ['x'] } },
+    { id: 'f', schema: 'Family', properties: { person: ['p'], relative: ['q'], relationship: ['b', 'a'] } },
+    {
+      id: 'd',
+      schema: 'Passport',
+      properties: { number: ['1'], holder: ['p'], type: ['b', 'a'], endDate: ['2'], authority: ['1'] },
+    },
+  ]
+  const lines = (list: readonly (typeof entities)[number][]) =>
+    Buffer.from(list.map((entity) => `${JSON.stringify(entity)}\n`).join(''))
+  const turned = entities.map((entity) => ({
+    ...entity,
+    properties: Object.fromEntries(
+      Object.entries(entity.properties)
+        .reverse()
+        .map(([name, values]) => [name, [...(values as string[])].reverse()]),
+    ) as never,
+  }))
+  expect(await hashesOf('opensanctions-ftm', lines(turned.reverse()))).toEqual(
+    await hashesOf('opensanctions-ftm', lines(entities)),
+  )
+})
+
 const folder = sharedFolder('sanctions', 2) as string
 describe.skipIf(!folder)('a real list', () => {
   test('of HM Treasury with its rows in another order is the same', async () => {

@@ -25,7 +25,13 @@ export interface XmlRecord {
   readonly line: number
 }
 
-export type XmlOptions = Pick<TextOptions, 'max_expanded_bytes' | 'onEncoding'>
+export interface XmlOptions extends Pick<TextOptions, 'max_expanded_bytes' | 'onEncoding'> {
+  /**
+   * Called for each element outside records: the ones that lead to a path, and those that lead to none. Of the latter only the
+   * outermost is reported.
+   */
+  readonly onElement?: (path: string, line: number, leads_to_records: boolean) => void
+}
 
 const MAX_DEPTH = 64
 
@@ -42,8 +48,8 @@ export async function* readXml(
   paths: readonly string[],
   options: XmlOptions = {},
 ): AsyncGenerator<XmlRecord[], void, undefined> {
-  const scan = new XmlScan(new Set(paths))
-  const { max_expanded_bytes, onEncoding } = options
+  const { max_expanded_bytes, onEncoding, onElement } = options
+  const scan = new XmlScan(new Set(paths), onElement)
   for await (const piece of readText(source, { encoding: 'xml', max_expanded_bytes, onEncoding })) {
     const records = scan.push(piece)
     if (records.length > 0) yield records
@@ -55,6 +61,9 @@ class XmlScan {
   private readonly parser: XmlParser
   private readonly paths: ReadonlySet<string>
   private readonly roots: ReadonlySet<string>
+  private readonly onElement: XmlOptions['onElement']
+  /** Paths of elements that records stand in. */
+  private readonly containers = new Set<string>()
   private readonly trail: string[] = []
   /** The open elements of the record being read, the record first. */
   private readonly open: Growing[] = []
@@ -62,8 +71,14 @@ class XmlScan {
   private record_line = 0
   private record_chars = 0
 
-  constructor(paths: ReadonlySet<string>) {
+  constructor(paths: ReadonlySet<string>, onElement: XmlOptions['onElement']) {
     this.paths = paths
+    this.onElement = onElement
+    for (const path of paths) {
+      for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+        this.containers.add(path.slice(0, end))
+      }
+    }
     this.roots = new Set([...paths].map((path) => path.split('/')[0] as string))
     this.parser = new XmlParser({
       open: (tag, place) => this.opened(tag, place),
@@ -101,7 +116,13 @@ class XmlScan {
       )
     }
     const inside = this.open.at(-1)
-    if (inside === undefined && !this.paths.has(this.trail.join('/'))) return
+    if (inside === undefined) {
+      const path = this.trail.join('/')
+      if (!this.paths.has(path)) {
+        this.reportElement(path, place)
+        return
+      }
+    }
     const element: Growing = { name, attributes: attributesOf(tag), children: [], text: '' }
     if (inside) inside.children.push(element)
     else {
@@ -111,6 +132,13 @@ class XmlScan {
     this.open.push(element)
     this.count(name.length)
     for (const value of Object.values(element.attributes)) this.count(value.length)
+  }
+
+  private reportElement(path: string, place: () => TextPlace): void {
+    if (this.onElement === undefined) return
+    const is_container = this.containers.has(path)
+    const is_outermost = this.trail.length === 1 || this.containers.has(path.slice(0, path.lastIndexOf('/')))
+    if (is_container || is_outermost) this.onElement(path, place().line, is_container)
   }
 
   private wrote(text: string): void {

@@ -1,0 +1,260 @@
+/** From one party of OFAC's advanced XML to a draft: names put together from their parts, features by what their type is called. */
+import { attributeOf, childOf, childrenOf, textOf, type XmlElement } from '../formats/xml.ts'
+import { periodText } from './ofac-advanced-dates.ts'
+import type { ValueSet } from './ofac-advanced-layout.ts'
+import type { OfacList } from './ofac-list.ts'
+import { ofacDates } from './ofac-remarks.ts'
+import { birthDate, PartyDraft, squeeze } from './sanctioned-party.ts'
+
+/** What a party refers to. A reference that leads nowhere is counted by whoever answers. */
+export interface References {
+  value(set: ValueSet, id: string | undefined): string | undefined
+  /** An attribute of a reference value. */
+  attribute(set: ValueSet, id: string | undefined, name: string): string | undefined
+  location(id: string | undefined): Location | undefined
+}
+
+export interface Location {
+  readonly lines: readonly string[]
+  readonly city?: string | undefined
+  readonly region?: string | undefined
+  readonly postal_code?: string | undefined
+  readonly country?: string | undefined
+  readonly comment?: string | undefined
+}
+
+export function readLocation(element: XmlElement, references: References): Location {
+  const lines: { type: string; text: string }[] = []
+  const named: Record<string, string> = {}
+  const comments: string[] = []
+  for (const part of childrenOf(element, 'LocationPart')) {
+    const type = references.value('LocPartType', attributeOf(part, 'LocPartTypeID'))?.toUpperCase() ?? ''
+    for (const value of childrenOf(part, 'LocationPartValue')) {
+      const text = squeeze(textOf(value, 'Value'))
+      if (text !== '' && NAMED_PARTS.has(type) && named[type] === undefined) named[type] = text
+      else if (text !== '') lines.push({ type, text })
+      comments.push(squeeze(textOf(value, 'Comment')))
+    }
+  }
+  const country = childrenOf(element, 'LocationCountry').map((one) =>
+    references.value('Country', attributeOf(one, 'CountryID')),
+  )
+  const area = childrenOf(element, 'LocationAreaCode').map((one) =>
+    references.attribute('AreaCode', attributeOf(one, 'AreaCodeID'), 'Description'),
+  )
+  return {
+    lines: lines.sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)).map(({ text }) => text),
+    city: named['CITY'],
+    region: [named['STATE/PROVINCE'], named['REGION']].filter(Boolean).join(', ') || undefined,
+    postal_code: named['POSTAL CODE'],
+    country: [...country, ...area].filter(Boolean)[0],
+    comment: comments.filter(Boolean).join(' ') || undefined,
+  }
+}
+
+const NAMED_PARTS = new Set(['CITY', 'STATE/PROVINCE', 'REGION', 'POSTAL CODE'])
+
+const partsOf = ({ lines, city, region, postal_code, country, comment }: Location) => [
+  ...lines,
+  city,
+  region,
+  postal_code,
+  country,
+  comment,
+]
+
+export interface ReadParty {
+  readonly draft: PartyDraft
+  readonly profiles: readonly string[]
+  readonly identities: readonly string[]
+}
+
+export function readParty(element: XmlElement, list: OfacList, references: References): ReadParty | undefined {
+  const id = attributeOf(element, 'FixedRef')
+  if (id === undefined) return undefined
+  const profiles = childrenOf(element, 'Profile')
+  const kinds = profiles.map((profile) => kindOf(attributeOf(profile, 'PartySubTypeID'), references))
+  const draft = new PartyDraft(list, id, kinds[0] ?? 'other').remark(textOf(element, 'Comment'))
+  const identities = profiles.flatMap((profile) => childrenOf(profile, 'Identity'))
+  for (const identity of identities) readNames(identity, draft, references)
+  for (const profile of profiles) {
+    draft.remark(textOf(profile, 'Comment'))
+    readFeatures(profile, draft, references)
+  }
+  return {
+    draft,
+    profiles: profiles.flatMap((profile) => attributeOf(profile, 'ID') ?? []),
+    identities: identities.flatMap((identity) => attributeOf(identity, 'ID') ?? []),
+  }
+}
+
+function kindOf(subtype: string | undefined, references: References) {
+  const name = references.value('PartySubType', subtype)
+  if (name === 'Vessel') return 'vessel'
+  if (name === 'Aircraft') return 'aircraft'
+  const type = references.value('PartyType', references.attribute('PartySubType', subtype, 'PartyTypeID'))
+  return type === 'Individual' ? 'person' : type === 'Entity' ? 'organisation' : 'other'
+}
+
+function readNames(identity: XmlElement, draft: PartyDraft, references: References): void {
+  const groups = new Map<string, string | undefined>()
+  for (const master of childrenOf(identity, 'NamePartGroups').flatMap((one) =>
+    childrenOf(one, 'MasterNamePartGroup'),
+  )) {
+    for (const group of childrenOf(master, 'NamePartGroup')) {
+      const type = references.value('NamePartType', attributeOf(group, 'NamePartTypeID'))
+      groups.set(attributeOf(group, 'ID') ?? '', type)
+    }
+  }
+  // Which of a false identity's names is the primary one says nothing about the party.
+  const is_main = attributeOf(identity, 'Primary') !== 'false' && attributeOf(identity, 'False') !== 'true'
+  for (const alias of childrenOf(identity, 'Alias')) {
+    const type = references.value('AliasType', attributeOf(alias, 'AliasTypeID'))
+    const is_primary = is_main && attributeOf(alias, 'Primary') === 'true'
+    const is_weak = attributeOf(alias, 'LowQuality') === 'true'
+    const plain = is_primary ? 'primary' : type === 'F.K.A.' ? 'former' : is_weak ? 'weak-alias' : 'alias'
+    for (const documented of childrenOf(alias, 'DocumentedName')) {
+      const { name, script } = readName(documented, groups, references)
+      const is_latin = script === undefined || script === 'Latin'
+      draft.name(name, is_latin ? plain : 'original-script', { script: is_latin ? undefined : script })
+    }
+  }
+}
+
+/** `LAST, First Middle`, as in OFAC's other files, so that all give the same name. */
+function readName(
+  documented: XmlElement,
+  groups: ReadonlyMap<string, string | undefined>,
+  references: References,
+): { name: string; script: string | undefined } {
+  const last: string[] = []
+  const rest: string[] = []
+  let script: string | undefined
+  for (const part of childrenOf(documented, 'DocumentedNamePart').flatMap((one) => childrenOf(one, 'NamePartValue'))) {
+    const type = groups.get(attributeOf(part, 'NamePartGroupID') ?? '')
+    ;(type === 'Last Name' ? last : rest).push(part.text)
+    script ??= references.value('Script', attributeOf(part, 'ScriptID'))
+  }
+  return { name: [last.join(' '), rest.join(' ')].filter(Boolean).join(', '), script }
+}
+
+const vesselMembers: Readonly<Record<string, 'call_sign' | 'type' | 'flag' | 'owner' | 'tonnage'>> = {
+  'VESSEL CALL SIGN': 'call_sign',
+  'VESSEL TYPE': 'type',
+  'VESSEL FLAG': 'flag',
+  'VESSEL OWNER': 'owner',
+  'VESSEL TONNAGE': 'tonnage',
+}
+
+interface Feature {
+  readonly type: string | undefined
+  readonly value: Value
+  readonly comment: string | undefined
+}
+
+function readFeatures(profile: XmlElement, draft: PartyDraft, references: References): void {
+  const features: Feature[] = []
+  for (const feature of childrenOf(profile, 'Feature')) {
+    const type = references.value('FeatureType', attributeOf(feature, 'FeatureTypeID'))
+    for (const version of childrenOf(feature, 'FeatureVersion')) {
+      const comment = textOf(version, 'Comment')
+      const values = valuesOf(version, references)
+      for (const value of values) features.push({ type, value, comment })
+      // Without a value the comment is all there is.
+      if (comment && values.length === 0) draft.remark(type ? `${type}: ${comment}` : comment)
+    }
+  }
+  // Where a member has room for one value, it is the same one in whatever order they come.
+  features.sort((a, b) => (a.value.text < b.value.text ? -1 : 1))
+  const filled = new Set<string>()
+  for (const feature of features) addFeature(feature, draft, filled)
+}
+
+interface Value {
+  readonly text: string
+  readonly location?: Location
+}
+
+function valuesOf(version: XmlElement, references: References): Value[] {
+  const values: Value[] = []
+  for (const period of childrenOf(version, 'DatePeriod')) {
+    const text = periodText(period)
+    if (text !== undefined) values.push({ text })
+  }
+  for (const detail of childrenOf(version, 'VersionDetail')) {
+    const reference = attributeOf(detail, 'DetailReferenceID')
+    const known = reference === undefined ? undefined : references.value('DetailReference', reference)
+    const text = [known, detail.text].filter(Boolean).join(' ')
+    if (text !== '') values.push({ text })
+  }
+  for (const place of childrenOf(version, 'VersionLocation')) {
+    const location = references.location(attributeOf(place, 'LocationID'))
+    const text = location ? partsOf(location).filter(Boolean).join(', ') : ''
+    if (location && text !== '') values.push({ text, location })
+  }
+  return values
+}
+
+function addFeature(
+  { type, value: { text, location }, comment }: Feature,
+  draft: PartyDraft,
+  filled: Set<string>,
+): void {
+  const name = type?.toUpperCase() ?? ''
+  const member = name === 'VESSEL GROSS REGISTERED TONNAGE' ? 'gross_registered_tonnage' : vesselMembers[name]
+  if (name === 'BIRTHDATE') draft.born(birthDate(text, ofacDates))
+  else if (name === 'PLACE OF BIRTH') draft.list('birth_places', text)
+  else if (/^(NATIONALITY|CITIZENSHIP)/.test(name)) draft.list('nationalities', location?.country ?? text)
+  else if (name === 'GENDER' && !filled.has(name)) draft.set({ gender: text })
+  else if (name === 'TITLE') draft.list('titles', text)
+  else if (name === 'LOCATION' && location) {
+    addAddress(location, comment, draft)
+    return
+  } else if (member && !filled.has(name)) draft.vessel({ [member]: text })
+  else {
+    draft.identifier(type, text, { note: comment })
+    return
+  }
+  filled.add(name)
+  if (comment) draft.remark(`${type}: ${comment}`)
+}
+
+function addAddress(location: Location, comment: string | undefined, draft: PartyDraft): void {
+  const { city, postal_code, country } = location
+  draft.address([...partsOf(location), comment], { city, postal_code, country })
+}
+
+export interface Document {
+  readonly type: string | undefined
+  readonly value: string
+  readonly country: string | undefined
+  readonly note: string
+}
+
+/** A document with its number; without one, what else is said about it. */
+export function readDocument(element: XmlElement, references: References): Document {
+  const dates = childrenOf(element, 'DocumentDate').flatMap((date) => {
+    const period = childOf(date, 'DatePeriod')
+    const text = period && periodText(period)
+    const type = references.value('IDRegDocDateType', attributeOf(date, 'IDRegDocDateTypeID')) ?? ''
+    return text === undefined
+      ? []
+      : [`${/issue/i.test(type) ? 'issued' : /expir/i.test(type) ? 'expires' : type} ${text}`]
+  })
+  const validity = references.value('Validity', attributeOf(element, 'ValidityID'))
+  const place = references.location(attributeOf(element, 'IssuedIn-LocationID'))
+  const notes = [
+    ...dates,
+    validity === 'Valid' ? undefined : validity,
+    textOf(element, 'IssuingAuthority'),
+    place && partsOf(place).filter(Boolean).join(', '),
+    textOf(element, 'Comment'),
+  ].filter(Boolean)
+  const number = textOf(element, 'IDRegistrationNo')
+  return {
+    type: references.value('IDRegDocType', attributeOf(element, 'IDRegDocTypeID')),
+    value: number ?? notes.join(', '),
+    country: references.value('Country', attributeOf(element, 'IssuedBy-CountryID')),
+    note: number === undefined ? '' : notes.join(', '),
+  }
+}
