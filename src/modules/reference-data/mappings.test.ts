@@ -1,4 +1,7 @@
-/** Sources nobody wrote an adapter for become entries of a shared type through a mapping, over the API. */
+/**
+ * Sources become entries of a shared type over the API: through the adapter of their publisher, or through a mapping where nobody
+ * wrote one.
+ */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -149,4 +152,30 @@ test('subjects are read one from each row: grouping is refused with its place', 
   }
   const { status, json } = await w.call('POST /subjects/bulk', { token: await t.token(['analyst']), body })
   expect([status, json.code, json.errors[0].pointer]).toEqual([409, 'definition_invalid', '#/options/group_rows'])
+})
+
+describe.each(['iso-20275', 'mcc', 'naics', 'nace', 'gleif-lei', 'gleif-relationships'])(
+  'the adapter %s',
+  (adapter_key) => {
+    test('is listed with its options, and its sample becomes a list of its type', async () => {
+      const adapter = await t.make(`GET /reference-data/adapters/${adapter_key}`)
+      const options = Object.values(adapter.options.properties as Record<string, { description?: string }>)
+      expect(options.filter(({ description }) => !description)).toEqual([])
+      const list_key = await newList(adapter.target_type)
+      const done = await importInto(list_key, adapter_key, await upload(adapter.sample.text))
+      expect(done).toMatchObject({ state: 'published', version: 1, warnings: [], gates: [] })
+      expect(await entriesOf(list_key)).toHaveLength(done.counts.accepted)
+    })
+  },
+)
+
+test('an old workbook is refused as what it is', async () => {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const payload = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(1000)]) as unknown as string
+  const { upload_id } = await t.make('POST /uploads?file_name=codes.xls', { payload, headers })
+  const done = await importInto(await newList('industry-code'), 'naics', upload_id)
+  expect(done).toMatchObject({ state: 'failed', problem: { source_fault: { code: 'another_format' } } })
+  expect(done.problem.detail).toMatch(
+    /^The file looks like an old Office document \(\.xls, \.doc\); .* Save it as \.xlsx or as CSV\.$/,
+  )
 })

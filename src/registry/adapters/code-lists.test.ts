@@ -115,9 +115,7 @@ describe('NAICS', () => {
       ['value_unreadable', '/code', 2],
       ['value_unreadable', '/index_items', 3],
     ])
-    expect(reading.warnings.map(({ code }) => code)).toEqual(
-      ['columns_unread', 'not_a_number', 'rows_orphaned'].slice(0, 2),
-    )
+    expect(reading.warnings.map(({ code }) => code)).toEqual(['columns_unread', 'not_a_number'])
     expect(reading.entries[0]).not.toHaveProperty('description')
     await expect(read('naics', '[{"title":"x"}]')).rejects.toMatchObject({ code: 'layout_unknown' })
     await expect(read('naics', text.slice(0, 60))).rejects.toMatchObject({ code: 'truncated' })
@@ -160,7 +158,7 @@ describe('NACE', () => {
       },
       expect.objectContaining({ code: '01', parent: 'A', level: 2, excludes: 'landscaping', rules: 'see 81.30' }),
     ])
-    const sample = await read('nace', adapterOf('nace').sample.text.replaceAll(/,(?=\S)/g, ','))
+    const sample = await read('nace', adapterOf('nace').sample.text)
     expect(sample.entries.map(({ code, parent, edition, isic }) => [code, parent, edition, isic])).toEqual([
       ['A', undefined, '2', 'A'],
       ['01', 'A', '2', '01'],

@@ -1,7 +1,8 @@
 /** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
-import { type ColumnMapping, type Mapping, mapColumns } from './mapping.ts'
+import { type Mapping, mapColumns } from './mapping.ts'
+import type { ColumnMapping } from './mapping-options.ts'
 import { Pending } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'

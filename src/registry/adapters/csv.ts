@@ -1,8 +1,9 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
 import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
-import { ColumnMapping, columnElements, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
+import { mapColumns, unreadColumns } from './mapping.ts'
 import { mappingFaults } from './mapping-check.ts'
+import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
 import { Pending } from './pending.ts'
 import { MappedRecords } from './row-groups.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'

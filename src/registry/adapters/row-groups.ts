@@ -5,7 +5,8 @@
 import type { Batch, Entry, SourceLocation } from '../adapter.ts'
 import { pointerOf } from '../content/pointer.ts'
 import { refuseSource, reject } from '../formats/fault.ts'
-import type { EntryRules, Mapping } from './mapping.ts'
+import type { Mapping } from './mapping.ts'
+import type { EntryRules } from './mapping-options.ts'
 import { mergeEntries, type Target, targetOf } from './mapping-targets.ts'
 import type { Pending } from './pending.ts'
 
