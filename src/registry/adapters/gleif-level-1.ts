@@ -32,6 +32,10 @@ const authorityPaths = (kind: 'Registration' | 'Validation') => ({
   other: `Other${kind}AuthorityID`,
   entity_id: `${kind}AuthorityEntityID`,
 })
+const registerPaths = authorityPaths('Registration')
+const validatorPaths = authorityPaths('Validation')
+const namePaths = { type: 'type', language: 'xmllang' } as const
+const fieldPaths = { path: 'field_xpath' } as const
 const eventPaths = {
   type: 'LegalEntityEventType',
   status: 'event_status',
@@ -104,13 +108,13 @@ const layout: GleifLayout = {
     ...Object.values(recordPaths),
     ...OTHER_NAMES.flatMap((path) => [`${path}.type`, `${path}.xmllang`]),
     ...addresses.flatMap((path) => [...under(path, addressPaths), ...addressLines.map((line) => `${path}.${line}`)]),
-    ...under('Entity.RegistrationAuthority', authorityPaths('Registration')),
+    ...under('Entity.RegistrationAuthority', registerPaths),
     ...under('Entity.AssociatedEntity', associatedPaths),
     ...under('Entity.SuccessorEntity', successorPaths),
     ...under(EVENT, eventPaths),
     ...[`${EVENT}.AffectedFields.AffectedField.field_xpath`, `${EVENT}.AffectedFields.field_xpath`],
-    ...under('Registration.ValidationAuthority', authorityPaths('Validation')),
-    ...under(VALIDATED, authorityPaths('Validation')),
+    ...under('Registration.ValidationAuthority', validatorPaths),
+    ...under(VALIDATED, validatorPaths),
   ]),
 }
 
@@ -131,11 +135,11 @@ const allAt = (record: Node, paths: readonly string[], read: (node: Node) => Ent
 function eventOf(node: Node): Entry {
   const lists = nodesAt(node, 'AffectedFields')
   const fields = lists.flatMap((list) => {
-    const own = textsAt(list, { path: 'field_xpath' })
+    const own = textsAt(list, fieldPaths)
     const named = nodesAt(list, 'AffectedField').map((field) => ({
       ...(field.text !== undefined && { field: field.text }),
       ...own,
-      ...textsAt(field, { path: 'field_xpath' }),
+      ...textsAt(field, fieldPaths),
     }))
     return named.length > 0 || Object.keys(own).length === 0 ? named : [own]
   })
@@ -145,9 +149,8 @@ function eventOf(node: Node): Entry {
 function recordOf(node: Node): Entry {
   const names = allAt(node, OTHER_NAMES, (name) => ({
     ...(name.text !== undefined && { name: name.text }),
-    ...textsAt(name, { type: 'type', language: 'xmllang' }),
+    ...textsAt(name, namePaths),
   }))
-  const validated = authorityPaths('Validation')
   return {
     ...textsAt(node, recordPaths),
     // A language or type without a name says nothing.
@@ -155,14 +158,12 @@ function recordOf(node: Node): Entry {
     ...oneAt(node, 'legal_address', 'Entity.LegalAddress', addressOf),
     ...oneAt(node, 'headquarters_address', 'Entity.HeadquartersAddress', addressOf),
     other_addresses: allAt(node, OTHER_ADDRESSES, addressOf),
-    ...oneAt(node, 'registration_authority', 'Entity.RegistrationAuthority', (one) =>
-      textsAt(one, authorityPaths('Registration')),
-    ),
+    ...oneAt(node, 'registration_authority', 'Entity.RegistrationAuthority', (one) => textsAt(one, registerPaths)),
     ...oneAt(node, 'associated_entity', 'Entity.AssociatedEntity', (one) => textsAt(one, associatedPaths)),
     successors: allAt(node, ['Entity.SuccessorEntity'], (one) => textsAt(one, successorPaths)),
     events: allAt(node, [EVENT], eventOf),
-    ...oneAt(node, 'validation_authority', 'Registration.ValidationAuthority', (one) => textsAt(one, validated)),
-    other_validation_authorities: allAt(node, [VALIDATED], (one) => textsAt(one, validated)),
+    ...oneAt(node, 'validation_authority', 'Registration.ValidationAuthority', (one) => textsAt(one, validatorPaths)),
+    other_validation_authorities: allAt(node, [VALIDATED], (one) => textsAt(one, validatorPaths)),
   }
 }
 

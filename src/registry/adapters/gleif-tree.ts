@@ -114,7 +114,8 @@ async function* fromCsv(source: Source, layout: GleifLayout, options: GleifOptio
     yield rows.map(({ fields, at }) => {
       const node = newNode()
       for (let index = 0; index < fields.length; index++) {
-        const text = (fields[index] as string).trim()
+        const cell = fields[index] as string
+        const text = cell === '' ? cell : cell.trim()
         if (text !== '') putText(node, columns[index] as readonly Step[], text)
       }
       return { node, at }
@@ -198,29 +199,67 @@ export function knownPaths(paths: readonly string[]): Set<string> {
   return known
 }
 
-/** Nodes at a path, through all that repeat. */
-export function nodesAt(node: Node | undefined, path: string): Node[] {
-  let nodes = node ? [node] : []
-  for (const step of path.split('.')) nodes = nodes.flatMap((one) => one.members.get(step) ?? [])
-  return nodes.filter((one) => one.text !== undefined || one.members.size > 0)
+const split_paths = new Map<string, readonly string[]>()
+
+/** Paths are written in the code: there are few, and each is divided once. */
+function splitPath(path: string): readonly string[] {
+  let steps = split_paths.get(path)
+  if (steps === undefined) {
+    steps = path.split('.')
+    split_paths.set(path, steps)
+  }
+  return steps
 }
 
-export const textAt = (node: Node | undefined, ...paths: string[]): string | undefined => {
+/** Nodes at a path, through all that repeat. */
+export function nodesAt(node: Node, path: string): Node[] {
+  const found: Node[] = []
+  collect(node, splitPath(path), 0, found)
+  return found
+}
+
+function collect(node: Node, steps: readonly string[], at: number, found: Node[]): void {
+  if (at === steps.length) {
+    if (node.text !== undefined || node.members.size > 0) found.push(node)
+    return
+  }
+  const inner = node.members.get(steps[at] as string)
+  if (inner) for (const one of inner) collect(one, steps, at + 1, found)
+}
+
+/** The first text at the first path that has one. */
+export function textAt(node: Node, ...paths: readonly string[]): string | undefined {
   for (const path of paths) {
-    const text = nodesAt(node, path)[0]?.text
+    const text = firstText(node, splitPath(path), 0)
     if (text !== undefined) return text
   }
   return undefined
 }
 
+function firstText(node: Node, steps: readonly string[], at: number): string | undefined {
+  if (at === steps.length) return node.text
+  const inner = node.members.get(steps[at] as string)
+  if (inner === undefined) return undefined
+  for (const one of inner) {
+    const text = firstText(one, steps, at + 1)
+    if (text !== undefined) return text
+  }
+  return undefined
+}
+
+type Paths = Readonly<Record<string, string | readonly string[]>>
+const listed_paths = new WeakMap<Paths, readonly (readonly [member: string, paths: readonly string[]])[]>()
+
 /** The texts at the paths, by member; without those that are empty. */
-export function textsAt(
-  node: Node,
-  paths: Readonly<Record<string, string | readonly string[]>>,
-): Record<string, string> {
+export function textsAt(node: Node, paths: Paths): Record<string, string> {
+  let listed = listed_paths.get(paths)
+  if (listed === undefined) {
+    listed = Object.entries(paths).map(([member, path]) => [member, [path].flat()] as const)
+    listed_paths.set(paths, listed)
+  }
   const texts: Record<string, string> = {}
-  for (const [member, path] of Object.entries(paths)) {
-    const text = textAt(node, ...[path].flat())
+  for (const [member, some] of listed) {
+    const text = textAt(node, ...some)
     if (text !== undefined) texts[member] = text
   }
   return texts
