@@ -91,6 +91,8 @@ export interface Adapter {
   readonly file_extensions: readonly string[]
   /** Closed JSON Schema of the options; every option has a default or is optional. */
   readonly options: TSchema
+  /** What is wrong with options that fit the schema but contradict each other: JSON pointers into them, and why. */
+  readonly checkOptions?: (options: object) => readonly { readonly pointer: string; readonly detail: string }[]
   /** type_key of the seeded type its entries fit, or null when the caller's type decides. */
   readonly target_type: string | null
   /** A small source in the adapter's own format, that reads without reject. Binary ones are base64. */

@@ -5,7 +5,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Tx } from '../../kernel/database/tx.ts'
-import { schemaFault } from '../../kernel/http/validation.ts'
 import { uuidv7 } from '../../kernel/uuid.ts'
 import {
   countsOf,
@@ -28,6 +27,7 @@ import {
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
 import type { Adapter } from '../../registry/adapter.ts'
+import { optionFaults } from '../../registry/adapter-options.ts'
 import { adapters } from '../../registry/adapters/index.ts'
 import type { TreeSource } from '../../registry/content/stored-tree.ts'
 import type { ImportTotals } from '../../registry/import/order.ts'
@@ -181,8 +181,9 @@ function readOptions(args: Arguments, adapter: Adapter): Record<string, unknown>
   } catch {
     throw new UsageError('--options must be JSON, for example \'{"delimiter": ";"}\'.')
   }
-  const fault = schemaFault(adapter.options, options)
-  if (fault) throw new UsageError(`--options do not fit the adapter ${adapter.key}: ${fault}.`)
+  const faults = optionFaults(adapter, options as Record<string, unknown>)
+  const listed = faults.map(({ pointer, detail }) => `${pointer || 'the value'} ${detail}`)
+  if (listed.length > 0) throw new UsageError(`--options do not fit the adapter ${adapter.key}: ${listed.join(', ')}.`)
   return options as Record<string, unknown>
 }
 

@@ -74,10 +74,10 @@ export {
   countsOf,
   importRows,
   misfitOf,
-  optionsFor,
   readSource,
   stagedContentOf,
 } from './imports/actions.ts'
+export { optionsFor } from './imports/options.ts'
 export {
   keepReceipt,
   keepReceiptOfNow,

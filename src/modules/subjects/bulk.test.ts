@@ -179,7 +179,11 @@ describe('a file', () => {
     const { upload_id } = await t.make('POST /uploads', { payload: 'x', headers })
     const body = { upload_id, format: 'csv', options: { delimiter: 'many' } }
     const odd = await w.call('POST /subjects/bulk', { token, body })
-    expect([odd.status, odd.json.code, odd.json.errors[0].pointer]).toEqual([409, 'definition_invalid', '#/options'])
+    expect([odd.status, odd.json.code, odd.json.errors[0].pointer]).toEqual([
+      409,
+      'definition_invalid',
+      '#/options/delimiter',
+    ])
     const missing = { upload_id: '01900000-0000-7000-8000-000000000000', format: 'csv' }
     expect((await w.call('POST /subjects/bulk', { token, body: missing })).status).toBe(404)
   })

@@ -1,7 +1,8 @@
 /** Any CSV with a column of countries and a column of scores. A score that stands for "no data" is passed over and counted. */
 import { closed, listOf, oneOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Entry, Source } from '../adapter.ts'
-import { type ColumnMapping, type MapRecord, mapColumns } from './mapping.ts'
+import { type Mapping, mapColumns } from './mapping.ts'
+import type { ColumnMapping } from './mapping-options.ts'
 import { Pending } from './pending.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
@@ -26,15 +27,15 @@ type Options = Static<typeof Options>
 
 async function* read(source: Source, options: Options): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  let map: MapRecord | undefined
+  let mapping: Mapping<readonly string[]> | undefined
   let without = 0
   const begin = (header: readonly string[]) => {
-    map = mapColumns(header, columnsOf(options), {})
+    mapping = mapColumns(header, columnsOf(options), {})
   }
   const table = { header: true, delimiter: options.delimiter } as const
   for await (const rows of readTable(readDetected(source, options, out), table, out, begin)) {
     for (const { fields, at } of rows) {
-      const mapped = (map as MapRecord)(fields, at)
+      const mapped = (mapping as Mapping<readonly string[]>).map(fields, at)
       if (Array.isArray(mapped)) out.reject(...mapped)
       else if (mapped['score'] === undefined) without++
       else out.add(withOrigin(mapped, options), at)

@@ -1,8 +1,11 @@
 /** Any delimited text with a mapping of its columns: the adapters `csv` and `tsv`, which differ in one default. */
 import { closed, integer, listOf, type Static, Type } from '../../kernel/schema.ts'
 import type { Adapter, Batch, Source } from '../adapter.ts'
-import { ColumnMapping, type MapRecord, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
+import { mapColumns, unreadColumns } from './mapping.ts'
+import { mappingFaults } from './mapping-check.ts'
+import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
 import { Pending } from './pending.ts'
+import { MappedRecords } from './row-groups.ts'
 import { detectedEncodingOption, readDetected, textOptions } from './source-text.ts'
 import { readTable } from './table.ts'
 
@@ -29,6 +32,7 @@ const optionsOf = (delimiter: string) =>
     columns: Type.Optional(
       listOf(ColumnMapping, 1000, { minItems: 1, description: 'Default: every column, as text, under its own name.' }),
     ),
+    elements: columnElements,
     ...mappingOptions,
     ...textOptions,
   })
@@ -37,7 +41,7 @@ type Options = Static<ReturnType<typeof optionsOf>>
 
 async function* read(source: Source, options: Options, delimiter: string): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  let map: MapRecord | undefined
+  let records: MappedRecords<readonly string[]> | undefined
   const rows = readTable(
     readDetected(source, options, out),
     {
@@ -49,19 +53,19 @@ async function* read(source: Source, options: Options, delimiter: string): Async
     },
     out,
     (header) => {
-      map = mapColumns(header, options.columns, options)
-      const unread = unreadColumns(header, options.columns)
+      records = new MappedRecords(mapColumns(header, options.columns, options), options, out)
+      const unread = unreadColumns(header, options.columns, options.elements)
       if (unread) out.warn('columns_unread', `${unread}${otherDelimiter(header)}`)
     },
   )
   for await (const group of rows) {
     for (const { fields, at } of group) {
-      const mapped = (map as MapRecord)(fields, at)
-      if (Array.isArray(mapped)) out.reject(...mapped)
-      else out.add(mapped, at)
+      records?.add(fields, at)
       if (out.full) yield out.take()
     }
+    if (records?.isHolding) yield out.take()
   }
+  if (records) yield* records.finish()
   yield* out.rest()
 }
 
@@ -82,6 +86,7 @@ export const csv: Adapter = {
   media_types: ['text/csv', 'application/gzip', 'application/zip'],
   file_extensions: ['csv', 'txt', 'csv.gz', 'zip'],
   options: optionsOf(','),
+  checkOptions: mappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: 'code,name\nNA,Namibia\nNO,"Norway"\n' },
   read: (source, options) => read(source, options as Options, ','),

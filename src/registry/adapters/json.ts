@@ -1,12 +1,16 @@
 /** JSON documents and JSON lines, with an optional mapping of members: the adapters `json` and `ndjson`. */
 import { closed, listOf, type Static, Type, text } from '../../kernel/schema.ts'
-import type { Adapter, Batch, Entry, Reject, Source, SourceLocation } from '../adapter.ts'
+import type { Adapter, Batch, Entry, Source, SourceLocation } from '../adapter.ts'
+import { isObject } from '../content/pointer.ts'
 import { reject } from '../formats/fault.ts'
 import { readJsonItems } from '../formats/json.ts'
 import { RecordFault } from '../formats/json-record.ts'
 import { readNdjson } from '../formats/ndjson.ts'
-import { MemberMapping, mapMembers, mappingOptions } from './mapping.ts'
+import { mapMembers } from './mapping.ts'
+import { mappingFaults } from './mapping-check.ts'
+import { MemberMapping, mappingOptions, memberElements } from './mapping-options.ts'
 import { Pending } from './pending.ts'
+import { MappedRecords } from './row-groups.ts'
 import { encodingOption, readPrescribed, textOptions } from './source-text.ts'
 
 const Name = (description: string) => text(100, { pattern: '^(?!__proto__$)[^\\u0000]*$', description })
@@ -16,6 +20,7 @@ const shared = {
     listOf(MemberMapping, 1000, { minItems: 1, description: 'Default: every record as it is, with all its members.' }),
   ),
   scalar_member: Type.Optional(Name('Records are plain values; each becomes an object with this one member.')),
+  elements: memberElements,
   ...mappingOptions,
   ...encodingOption('utf-8'),
   ...textOptions,
@@ -40,15 +45,33 @@ const DocumentOptions = closed({
 
 type Shared = Static<typeof LinesOptions>
 
-/** From a parsed value to an entry, or to what is wrong with it. */
-function toEntry(options: Shared): (value: unknown, text: string, at: SourceLocation) => Entry | Reject[] {
-  const map = mapMembers(options.members, options)
-  const wrap = options.scalar_member
-  return (value, source, at) => {
-    if (value instanceof RecordFault) return [reject(value.code, value.placedAt(at.line ?? 1), at, source)]
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return map(value as Entry, at)
-    if (wrap !== undefined && !Array.isArray(value) && value !== null) return map({ [wrap]: value }, at)
-    return [reject('not_an_object', 'The record is not an object with members.', at, source)]
+/** Parsed values on their way to entries. */
+class Records {
+  private readonly out: Pending
+  private readonly wrap: string | undefined
+  private readonly records: MappedRecords<Entry>
+
+  constructor(options: Shared, out: Pending) {
+    this.out = out
+    this.wrap = options.scalar_member
+    this.records = new MappedRecords(mapMembers(options.members, options), options, out)
+  }
+
+  get isHolding(): boolean {
+    return this.records.isHolding
+  }
+
+  add(value: unknown, source: string, at: SourceLocation): void {
+    if (value instanceof RecordFault) {
+      this.out.reject(reject(value.code, value.placedAt(at.line ?? 1), at, source))
+    } else if (isObject(value)) this.records.add(value, at)
+    else if (this.wrap !== undefined && !Array.isArray(value) && value !== null) {
+      this.records.add({ [this.wrap]: value }, at)
+    } else this.out.reject(reject('not_an_object', 'The record is not an object with members.', at, source))
+  }
+
+  finish(): Generator<Batch, void, undefined> {
+    return this.records.finish()
   }
 }
 
@@ -57,19 +80,18 @@ async function* readDocument(
   options: Static<typeof DocumentOptions>,
 ): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  const entryOf = toEntry(options)
+  const records = new Records(options, out)
   const { pointer = '', key_member } = options
   let row = 0
   for await (const items of readJsonItems(readPrescribed(source, options, out), pointer)) {
     for (const { name, line, text: found, value } of items) {
       const at = { row: ++row, line, path: `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}` }
-      const mapped = entryOf(typeof name === 'string' ? named(value, name, key_member) : value, found, at)
-      if (Array.isArray(mapped)) out.reject(...mapped)
-      else out.add(mapped, at)
+      records.add(typeof name === 'string' ? named(value, name, key_member) : value, found, at)
       if (out.full) yield out.take()
     }
+    if (records.isHolding) yield out.take()
   }
-  yield* out.rest()
+  yield* records.finish()
 }
 
 /** A record that is a member of an object, with its name. Without a place for the name it would be lost. */
@@ -88,18 +110,17 @@ function named(value: unknown, name: string, key_member: string | undefined): un
 
 async function* readLines(source: Source, options: Shared): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  const entryOf = toEntry(options)
+  const records = new Records(options, out)
   let row = 0
   for await (const lines of readNdjson(readPrescribed(source, options, out))) {
     for (const { line, text: found, value } of lines) {
       const at = { row: ++row, line }
-      const mapped = entryOf(value, found, at)
-      if (Array.isArray(mapped)) out.reject(...mapped)
-      else out.add(mapped, at)
+      records.add(value, found, at)
       if (out.full) yield out.take()
     }
+    if (records.isHolding) yield out.take()
   }
-  yield* out.rest()
+  yield* records.finish()
 }
 
 export const json: Adapter = {
@@ -111,6 +132,7 @@ export const json: Adapter = {
   media_types: ['application/json', 'application/gzip', 'application/zip'],
   file_extensions: ['json', 'json.gz', 'zip'],
   options: DocumentOptions,
+  checkOptions: mappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '[{ "code": "NA", "name": "Namibia" }, { "code": "NO", "name": "Norway" }]\n' },
   read: (source, options) => readDocument(source, options as Static<typeof DocumentOptions>),
@@ -125,6 +147,7 @@ export const ndjson: Adapter = {
   media_types: ['application/x-ndjson', 'application/jsonl', 'application/gzip', 'application/zip'],
   file_extensions: ['ndjson', 'jsonl', 'ndjson.gz', 'zip'],
   options: LinesOptions,
+  checkOptions: mappingFaults,
   target_type: null,
   sample: { encoding: 'utf8', text: '{"code":"NA","name":"Namibia"}\n{"code":"NO","name":"Norway"}\n' },
   read: (source, options) => readLines(source, options as Shared),

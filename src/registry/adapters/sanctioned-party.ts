@@ -45,10 +45,10 @@ export const Vessel = closed({
 })
 
 export const SanctionedParty = closed({
-  source: oneOf(
-    ['ofac-sdn', 'ofac-consolidated', 'un-sc', 'uk-hmt', 'eu-fsf', 'us-bis-dpl', 'us-csl', 'opensanctions', 'demo'],
-    { description: 'Which list; demo is the fictitious one.' },
-  ),
+  source: words(64, {
+    pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+    description: 'Which list, in lower case: ofac-sdn, un-sc, eu-fsf … demo is the fictitious one.',
+  }),
   source_id: words(1000, { description: 'What the publisher calls this party; with source it is the key.' }),
   kind: oneOf(['person', 'organisation', 'vessel', 'aircraft', 'other']),
   name: words(2000, { description: 'The primary name.' }),

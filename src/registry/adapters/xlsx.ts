@@ -1,12 +1,14 @@
 /** Any sheet of an .xlsx workbook with a mapping of its columns. */
 import { closed, integer, listOf, type Static, Type, text } from '../../kernel/schema.ts'
 import type { Adapter, Batch } from '../adapter.ts'
-import { reject } from '../formats/fault.ts'
 import { readXlsx, type XlsxSheet } from '../formats/xlsx.ts'
-import { ColumnMapping, mapColumns, mappingOptions, unreadColumns } from './mapping.ts'
+import { mapColumns, unreadColumns } from './mapping.ts'
+import { mappingFaults } from './mapping-check.ts'
+import { ColumnMapping, columnElements, mappingOptions } from './mapping-options.ts'
 import { Pending } from './pending.ts'
+import { MappedRecords } from './row-groups.ts'
+import { readSheetTable } from './sheet-table.ts'
 import { textOptions } from './source-text.ts'
-import { Table } from './table.ts'
 
 const Options = closed({
   sheet: Type.Optional(text(100, { description: 'Name of the sheet. Default: the first.' })),
@@ -22,6 +24,7 @@ const Options = closed({
   columns: Type.Optional(
     listOf(ColumnMapping, 1000, { minItems: 1, description: 'Default: every column, as text, under its own name.' }),
   ),
+  elements: columnElements,
   ...mappingOptions,
   ...textOptions,
 })
@@ -29,48 +32,21 @@ type Options = Static<typeof Options>
 
 async function* readSheet(sheet: XlsxSheet, options: Options): AsyncGenerator<Batch, void, undefined> {
   const out = new Pending()
-  if (sheet.others.length > 0) {
-    const names = sheet.others.slice(0, 20).map((name) => `"${name}"`)
-    out.warn('sheets_unread', `Only the first sheet, "${sheet.name}", is read. There are also: ${names.join(', ')}.`)
+  let records: MappedRecords<readonly string[]> | undefined
+  const begin = (header: readonly string[]) => {
+    records = new MappedRecords(mapColumns(header, options.columns, options), options, out)
+    const unread = unreadColumns(header, options.columns, options.elements)
+    if (unread) out.warn('columns_unread', unread)
   }
-  let table: Table | undefined
-  let map: ReturnType<typeof mapColumns> | undefined
-  let row = 0
-  for await (const rows of sheet.rows) {
-    for (const { number, cells, broken } of rows) {
-      if (number <= (options.skip_rows ?? 0)) continue
-      if (table === undefined || map === undefined) {
-        const hasHeader = options.header ?? true
-        const header = hasHeader ? headerOf(cells) : cells.map((_, index) => String(index + 1))
-        // A row stores nothing for its blank cells at the end, so a short row is a whole one.
-        table = new Table(header, true)
-        map = mapColumns(header, options.columns, options)
-        const unread = unreadColumns(header, options.columns)
-        if (unread) out.warn('columns_unread', unread)
-        if (hasHeader) continue
-      }
-      const at = { row: ++row, line: number, sheet: sheet.name }
-      if (broken !== undefined) {
-        const column = table.header[broken] ?? String(broken + 1)
-        const message = `"${column}" holds an error, not a value.`
-        out.reject(reject('cell_error', message, { ...at, column }, cells[broken] ?? null))
-        continue
-      }
-      const fit = table.fit(cells, at)
-      const mapped = 'code' in fit ? [fit] : map(fit, at)
-      if (Array.isArray(mapped)) out.reject(...mapped)
-      else out.add(mapped, at)
+  for await (const rows of readSheetTable(sheet, options, out, begin)) {
+    for (const { fields, at } of rows) {
+      records?.add(fields, at)
       if (out.full) yield out.take()
     }
+    if (out.full || records?.isHolding) yield out.take()
   }
-  table?.conclude(out)
+  if (records) yield* records.finish()
   yield* out.rest()
-}
-
-/** Without the blank cells at its end. */
-function headerOf(cells: readonly string[]): string[] {
-  const names = cells.map((name) => name.trim())
-  return names.slice(0, names.findLastIndex((name) => name !== '') + 1)
 }
 
 /** Two rows, `code, name` and `NA, Namibia`, as written by writeXlsx. */
@@ -106,6 +82,7 @@ export const xlsx: Adapter = {
   media_types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   file_extensions: ['xlsx'],
   options: Options,
+  checkOptions: mappingFaults,
   target_type: null,
   sample: { encoding: 'base64', text: sample },
   read: (source, options) => readXlsx(source, options as Options, (sheet) => readSheet(sheet, options as Options)),

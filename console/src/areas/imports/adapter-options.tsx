@@ -1,5 +1,5 @@
 /** The options of an adapter as a form, made from its JSON Schema; what is too rich for a field is written as JSON. */
-import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { JsonInput, MultiSelect, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { sentence } from '../../ui/words.ts'
 
 export type Options = Readonly<Record<string, unknown>>
@@ -53,17 +53,24 @@ export function AdapterOptions({ schema, value, rich, onChange, onRich }: Adapte
         ))}
       </SimpleGrid>
       {others.length > 0 && (
-        <JsonInput
-          label="Further options, as JSON"
-          description={`An object with any of: ${others.join(', ')}. Not needed when the file names its fields as the type does.`}
-          autosize
-          minRows={2}
-          maxRows={14}
-          validationError="This is not JSON."
-          formatOnBlur
-          value={rich}
-          onChange={onRich}
-        />
+        <>
+          <JsonInput
+            label="Further options, as JSON"
+            description={`An object with any of: ${others.join(', ')}. Not needed when the file names its fields as the type does.`}
+            autosize
+            minRows={2}
+            maxRows={14}
+            validationError="This is not JSON."
+            formatOnBlur
+            value={rich}
+            onChange={onRich}
+          />
+          {others.map((name) => (
+            <Text key={name} size="xs" c="dimmed">
+              <b>{name}</b>: {properties[name]?.description}
+            </Text>
+          ))}
+        </>
       )}
     </Stack>
   )

@@ -6,7 +6,6 @@ import type { WorkKind } from '../../../kernel/thread-admission.ts'
 import { type Adapter, type Entry, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import type { TreeSource } from '../../../registry/content/stored-tree.ts'
-import { mappingOf } from '../../../registry/export.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
 import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
 import { duplicateKey, RemovedCharacters } from '../../../registry/import/key-report.ts'
@@ -20,20 +19,9 @@ import { definitionOf, failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged, type StagedContent } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
+import { optionsFor } from './options.ts'
 import { listRejects, type RejectRow } from './queries.ts'
 import type { SourceFileView } from './schema.ts'
-
-const TABLES = new Set(['csv', 'tsv', 'xlsx'])
-
-/** A table without a stated mapping is read by the members of the type: its headers are their names. */
-export const optionsFor = (
-  adapter_key: string,
-  options: Record<string, unknown>,
-  type: TypeDefinition | null,
-): Record<string, unknown> =>
-  TABLES.has(adapter_key) && type !== null && options['columns'] === undefined && options['header'] !== false
-    ? { ...options, columns: mappingOf(type) }
-    : options
 
 /** A sentence where the adapter reads entries of one type only and another is asked for. */
 export const misfitOf = ({ key, target_type }: Adapter, type_key: string): string | null =>

@@ -11,7 +11,8 @@ import { definitionOf } from '../types/actions.ts'
 import { findType } from '../types/queries.ts'
 import { type PublishPhase, publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
-import { countsOf, importRows, optionsFor, readSource, stagedContentOf } from './actions.ts'
+import { countsOf, importRows, readSource, stagedContentOf } from './actions.ts'
+import { optionsFor } from './options.ts'
 import { findImport, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_KEPT_REJECTS = 1_000_000

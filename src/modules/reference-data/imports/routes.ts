@@ -1,7 +1,6 @@
 /** Adapters, and imports through them: always answered at once, watched by polling, every rejected row named. */
 import { everyone } from '../../../kernel/auth/roles.ts'
 import type { Tx } from '../../../kernel/database/tx.ts'
-import { schemaFault } from '../../../kernel/http/validation.ts'
 import { updateCancelRequested } from '../../../kernel/job/queries.ts'
 import { JobView } from '../../../kernel/job/view.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
@@ -10,6 +9,7 @@ import { fail, found } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
+import { optionFaults } from '../../../registry/adapter-options.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
 import { findUpload, readUpload, type UploadRow, useUpload } from '../../system/index.ts'
 import { findDatasetToChange } from '../datasets/queries.ts'
@@ -46,7 +46,7 @@ const rejectReaders = ['policy_editor', 'compliance_officer', 'auditor'] as cons
 
 const sorted = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
 
-const shownAdapter = ({ key, version, read: _, ...adapter }: Adapter) => ({
+const shownAdapter = ({ key, version, read: _, checkOptions: __, ...adapter }: Adapter) => ({
   adapter_key: key,
   adapter_version: version,
   ...adapter,
@@ -95,13 +95,13 @@ function expectAdapter(adapter_key: string): Adapter {
 }
 
 function expectOptions(adapter: Adapter, options: Record<string, unknown>): void {
-  const fault = schemaFault(adapter.options, options)
-  if (fault) {
-    fail('definition_invalid', {
-      detail: `The options do not fit the adapter ${adapter.key}: ${fault}.`,
-      errors: [{ in: 'body', pointer: '#/options', detail: fault }],
-    })
-  }
+  const faults = optionFaults(adapter, options)
+  const [first] = faults
+  if (!first) return
+  fail('definition_invalid', {
+    detail: `The options do not fit the adapter ${adapter.key}: ${first.pointer || 'the value'} ${first.detail}.`,
+    errors: faults.map(({ pointer, detail }) => ({ in: 'body', pointer: `#/options${pointer}`, detail })),
+  })
 }
 
 function expectFits(adapter: Adapter, type_key: string, pointer: string): void {

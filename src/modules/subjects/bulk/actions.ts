@@ -2,6 +2,7 @@
 import type { Tx } from '../../../kernel/database/tx.ts'
 import { fail } from '../../../kernel/problem.ts'
 import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { optionFaults } from '../../../registry/adapter-options.ts'
 import { csv } from '../../../registry/adapters/csv.ts'
 import { ndjson } from '../../../registry/adapters/json.ts'
 import { type GivenSubject, upsertSubjects } from '../records/actions.ts'
@@ -9,6 +10,12 @@ import { insertBulkRejects, takeKeys, updateBulkCounts } from './queries.ts'
 import { type Counts, type Item, itemsOf, offboardedSubject, repeatedKey, rowsIn } from './rules.ts'
 
 export const bulkAdapters: Readonly<Record<'csv' | 'ndjson', Adapter>> = { csv, ndjson }
+
+export function bulkOptionFaults(format: 'csv' | 'ndjson', options: Record<string, unknown>) {
+  const faults = optionFaults(bulkAdapters[format], options)
+  if (options['group_rows'] === undefined) return faults
+  return [...faults, { pointer: '/group_rows', detail: 'is not possible here: each row is one subject' }]
+}
 
 /** Faults of rows that are kept to be read; all are counted. */
 export const MAX_KEPT_REJECTS = 100_000

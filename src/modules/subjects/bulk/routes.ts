@@ -1,12 +1,11 @@
 /** Many subjects from a file: answered at once, watched by polling, every rejected row named. */
-import { schemaFault } from '../../../kernel/http/validation.ts'
 import { JobView } from '../../../kernel/job/view.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { tenantRoute } from '../../../kernel/route.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import { useUpload } from '../../system/index.ts'
-import { bulkAdapters } from './actions.ts'
+import { bulkOptionFaults } from './actions.ts'
 import { findBulk, insertBulk, listBulkRejects } from './queries.ts'
 import { NOTHING } from './rules.ts'
 import { Bulk, BulkOrder, BulkParams, BulkRejectPage, BulkRejectQuery } from './schema.ts'
@@ -30,11 +29,12 @@ export const bulkRoutes = [
     problems: ['not_found', 'upload_incomplete', 'definition_invalid'],
   }).handle(async ({ tx, body, kernel }) => {
     const options = body.options ?? {}
-    const fault = schemaFault(bulkAdapters[body.format].options, options)
-    if (fault) {
+    const faults = bulkOptionFaults(body.format, options)
+    const [first] = faults
+    if (first) {
       fail('definition_invalid', {
-        detail: `The options do not fit the format ${body.format}: ${fault}.`,
-        errors: [{ in: 'body', pointer: '#/options', detail: fault }],
+        detail: `The options do not fit the format ${body.format}: ${first.pointer || 'the value'} ${first.detail}.`,
+        errors: faults.map(({ pointer, detail }) => ({ in: 'body', pointer: `#/options${pointer}`, detail })),
       })
     }
     const { file_name, size_bytes } = await useUpload(tx, body.upload_id)

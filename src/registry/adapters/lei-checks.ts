@@ -1,0 +1,36 @@
+/** Check digits of the LEIs of a file: a record without a right one is rejected, others that are wrong are counted. */
+import type { SourceLocation } from '../adapter.ts'
+import { reject } from '../formats/fault.ts'
+import { leiFault } from './lei.ts'
+import type { Pending } from './pending.ts'
+
+export class LeiChecks {
+  private readonly out: Pending
+  private wrong = 0
+  private first: SourceLocation | undefined
+
+  constructor(out: Pending) {
+    this.out = out
+  }
+
+  /** Whether the identifier of a record is a right one; rejects the record otherwise. */
+  isKey(lei: string | undefined, column: string, pointer: string, at: SourceLocation): boolean {
+    const fault = lei === undefined ? 'is empty' : leiFault(lei)
+    if (fault === null) return true
+    const code = lei === undefined ? 'value_missing' : 'value_unreadable'
+    this.out.reject(reject(code, `"${column}" ${fault}.`, { ...at, column }, lei ?? null, pointer))
+    return false
+  }
+
+  look(lei: string | undefined, at: SourceLocation): void {
+    if (lei === undefined || leiFault(lei) === null) return
+    this.wrong++
+    this.first ??= at
+  }
+
+  conclude(): void {
+    if (this.wrong === 0) return
+    const message = `${this.wrong} LEIs inside records are wrong by their check digits; they were kept as published.`
+    this.out.warn('lei_invalid', message, this.first)
+  }
+}

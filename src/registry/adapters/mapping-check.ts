@@ -1,0 +1,149 @@
+/** What is wrong with a mapping before any source is read: targets that exclude each other, members that cannot be. */
+import { isObject, pointerOf } from '../content/pointer.ts'
+import { isAppending, pointerSteps } from './mapping-targets.ts'
+
+export interface OptionFault {
+  /** JSON pointer into the options. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+interface MappedValue {
+  readonly pointer: string
+  readonly required?: boolean
+  readonly default?: unknown
+  readonly split?: string
+  readonly optional?: boolean
+}
+interface MappedElement {
+  readonly pointer: string
+  readonly constants?: Readonly<Record<string, unknown>>
+  readonly columns?: readonly MappedValue[]
+  readonly members?: readonly MappedValue[]
+}
+interface MappingLike {
+  readonly columns?: readonly MappedValue[] | undefined
+  readonly members?: readonly MappedValue[] | undefined
+  readonly elements?: readonly MappedElement[] | undefined
+  readonly constants?: Readonly<Record<string, unknown>> | undefined
+  readonly group_rows?: { readonly by: readonly string[] } | undefined
+}
+
+/** Something that writes to a place of the entry. */
+interface Write {
+  /** Where it stands in the options. */
+  readonly at: string
+  readonly steps: readonly string[]
+  readonly appends: boolean
+  readonly is_array_constant?: boolean
+}
+
+/** `options` fit their schema. */
+export function mappingFaults(options: object): OptionFault[] {
+  const { columns, members, elements = [], constants = {}, group_rows } = options as MappingLike
+  const list = columns ? 'columns' : 'members'
+  const mappings = columns ?? members
+  const values = valueWrites(mappings ?? [], `/${list}`)
+  const fixed = constantWrites(constants, '/constants')
+  const arrays = elements.map(
+    ({ pointer }, index): Write => ({
+      at: `/elements/${index}/pointer`,
+      steps: pointerSteps(pointer),
+      appends: true,
+    }),
+  )
+  return [
+    ...writeFaults([...fixed, ...values, ...arrays]),
+    ...ruleFaults(mappings ?? [], `/${list}`),
+    ...elements.flatMap((element, index) => elementFaults(element, `/elements/${index}`)),
+    ...(group_rows ? groupFaults(group_rows.by, mappings && values, arrays) : []),
+  ]
+}
+
+const valueWrites = (mappings: readonly MappedValue[], at: string): Write[] =>
+  mappings.map(({ pointer }, index) => {
+    const steps = pointerSteps(pointer)
+    const appends = isAppending(steps)
+    return { at: `${at}/${index}/pointer`, steps: appends ? steps.slice(0, -1) : steps, appends }
+  })
+
+/** The places constants fill: members of objects one by one, an array as a whole. */
+function constantWrites(constants: Readonly<Record<string, unknown>>, at: string, steps: string[] = []): Write[] {
+  return Object.entries(constants).flatMap(([name, value]): Write[] => {
+    const [place, path] = [`${at}${pointerOf([name])}`, [...steps, name]]
+    if (isObject(value)) return constantWrites(value, place, path)
+    return [{ at: place, steps: path, appends: false, is_array_constant: Array.isArray(value) }]
+  })
+}
+
+function writeFaults(writes: readonly Write[]): OptionFault[] {
+  const faults: OptionFault[] = []
+  const taken = new Map<string, Write>()
+  const inner = new Map<string, Write>()
+  for (const write of writes) {
+    const { at, steps } = write
+    if (steps.includes('__proto__')) faults.push({ pointer: at, detail: 'names a member "__proto__", which cannot be' })
+    else if (steps.length > 1 && steps.slice(0, -1).includes('-')) {
+      faults.push({ pointer: at, detail: 'has "-" before its end; use elements for members of an array’s elements' })
+    }
+    // The member that holds the rest of a row has no place of its own.
+    if (steps.length === 0) continue
+    const place = pointerOf(steps)
+    const same = taken.get(place)
+    const around = steps
+      .slice(0, -1)
+      .map((_, count) => taken.get(pointerOf(steps.slice(0, count + 1))))
+      .find((found) => found !== undefined)
+    const other = (same && !canShare(same, write) ? same : undefined) ?? around ?? inner.get(place)
+    if (other) faults.push({ pointer: at, detail: `writes to ${place}, and so does ${other.at}` })
+    if (!same) taken.set(place, write)
+    for (let count = 1; count < steps.length; count++) {
+      const outer = pointerOf(steps.slice(0, count))
+      if (!inner.has(outer)) inner.set(outer, write)
+    }
+  }
+  return faults
+}
+
+const canShare = (one: Write, other: Write): boolean =>
+  (one.appends || one.is_array_constant === true) && (other.appends || other.is_array_constant === true)
+
+const ruleFaults = (mappings: readonly MappedValue[], at: string): OptionFault[] =>
+  mappings.flatMap(({ required, default: fallback }, index) =>
+    required && fallback !== undefined
+      ? [{ pointer: `${at}/${index}/default`, detail: 'is never used, since the value is required' }]
+      : [],
+  )
+
+function elementFaults(element: MappedElement, at: string): OptionFault[] {
+  const list = element.columns ? 'columns' : 'members'
+  const mappings = element.columns ?? element.members ?? []
+  const split = mappings.flatMap((mapping, index) => (mapping.split === undefined ? [] : [index]))
+  const appended = valueWrites(mappings, `${at}/${list}`).filter(({ appends }) => appends)
+  return [
+    ...writeFaults([
+      ...constantWrites(element.constants ?? {}, `${at}/constants`),
+      ...valueWrites(mappings, `${at}/${list}`),
+    ]),
+    ...ruleFaults(mappings, `${at}/${list}`),
+    ...appended.map((write) => ({ pointer: write.at, detail: 'appends; an element holds one value in each member' })),
+    ...(isAppending(pointerSteps(element.pointer))
+      ? [{ pointer: `${at}/pointer`, detail: 'ends in "-"; name the array itself' }]
+      : []),
+    ...split
+      .slice(1)
+      .map((index) => ({ pointer: `${at}/${list}/${index}/split`, detail: 'is the second split of the element' })),
+  ]
+}
+
+/** `values` are absent where the mapping is that of the type. */
+function groupFaults(by: readonly string[], values: readonly Write[] | undefined, arrays: readonly Write[]) {
+  return by.flatMap((pointer, index): OptionFault[] => {
+    const place = pointerOf(pointerSteps(pointer))
+    const refuse = (detail: string) => [{ pointer: `/group_rows/by/${index}`, detail }]
+    const writes = (list: readonly Write[]) => list.find(({ steps }) => pointerOf(steps) === place)
+    const write = writes(values ?? []) ?? writes(arrays)
+    if (write?.appends) return refuse(`names an array: ${write.at} appends to ${place}`)
+    return values === undefined || write ? [] : refuse(`names ${place}, which nothing is mapped to`)
+  })
+}

@@ -1,0 +1,111 @@
+/** Places in an entry that a mapping writes to, and how two entries become one. */
+import type { Entry } from '../adapter.ts'
+import { escapeStep, isObject, setMember } from '../content/pointer.ts'
+
+export const pointerSteps = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+export interface Target {
+  readonly pointer: string
+  readonly steps: readonly string[]
+  /** The only step, when there is one: the common case is a plain assignment. */
+  readonly only: string | undefined
+  /** Values are appended to an array. */
+  readonly is_appended: boolean
+  set(entry: Entry, value: unknown): void
+  find(entry: Entry): unknown
+}
+
+/** Whether the last step appends, as in RFC 6902. A member of the entry itself may be called "-". */
+export const isAppending = (steps: readonly string[]): boolean => steps.length > 1 && steps.at(-1) === '-'
+
+export function targetOf(pointer: string): Target {
+  const given = pointerSteps(pointer)
+  const is_appended = isAppending(given)
+  const steps = is_appended ? given.slice(0, -1) : given
+  return {
+    pointer: is_appended ? pointer.slice(0, -2) : pointer,
+    steps,
+    only: steps.length === 1 && !is_appended ? steps[0] : undefined,
+    is_appended,
+    set: (entry, value) => setAt(entry, steps, value),
+    find: (entry) => steps.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), entry),
+  }
+}
+
+function setAt(entry: Entry, steps: readonly string[], value: unknown): void {
+  let inside = entry
+  for (const step of steps.slice(0, -1)) {
+    if (!Object.hasOwn(inside, step)) inside[step] = {}
+    inside = inside[step] as Entry
+  }
+  inside[steps.at(-1) as string] = value
+}
+
+/** False when there is something else than an array. */
+export function appendTo(entry: Entry, to: Target, values: readonly unknown[]): boolean {
+  const found = to.find(entry)
+  if (Array.isArray(found)) found.push(...values)
+  else if (found === undefined) to.set(entry, [...values])
+  else return false
+  return true
+}
+
+export function cloneOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cloneOf)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cloneOf(member)]))
+}
+
+export interface Conflict {
+  readonly pointer: string
+  readonly known: unknown
+  readonly found: unknown
+}
+
+/** Adds what `more` has to `entry`, unless they contradict each other: then nothing is added. */
+export function mergeEntries(entry: Entry, more: Entry): Conflict[] {
+  const conflicts = conflictsOf(entry, more, '')
+  if (conflicts.length === 0) merge(entry, more)
+  return conflicts
+}
+
+function conflictsOf(known: Entry, more: Entry, pointer: string): Conflict[] {
+  return Object.entries(more).flatMap(([name, found]) => {
+    const [before, at] = [ownMember(known, name), `${pointer}/${escapeStep(name)}`]
+    if (before === undefined || before === found || (Array.isArray(before) && Array.isArray(found))) return []
+    if (isObject(before) && isObject(found)) return conflictsOf(before, found, at)
+    return [{ pointer: at, known: before, found }]
+  })
+}
+
+const ownMember = (entry: Entry, name: string): unknown => (Object.hasOwn(entry, name) ? entry[name] : undefined)
+
+/** The elements an array has, as JSON, so that a long one is not searched for each. */
+const known_elements = new WeakMap<unknown[], Set<string>>()
+
+function merge(entry: Entry, more: Entry): void {
+  for (const [name, found] of Object.entries(more)) {
+    const before = ownMember(entry, name)
+    if (before === undefined) setMember(entry, name, found)
+    else if (Array.isArray(before)) addElements(before, found as unknown[])
+    else if (isObject(before)) merge(before, found as Entry)
+  }
+}
+
+function addElements(array: unknown[], more: readonly unknown[]): void {
+  let known = known_elements.get(array)
+  if (known === undefined) {
+    known = new Set(array.map((element) => JSON.stringify(element)))
+    known_elements.set(array, known)
+  }
+  for (const element of more) {
+    const text = JSON.stringify(element)
+    if (known.has(text)) continue
+    known.add(text)
+    array.push(element)
+  }
+}
