@@ -26,6 +26,7 @@ import {
   countUnmatchedRemovals,
   createDeltaOfStaged,
   findUnmatchedRemoval,
+  indexDelta,
   insertStatedRemovals,
   listContradictions,
   listStaged,
@@ -92,6 +93,7 @@ export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<Resolv
   const unchanged_rows = await removeUnapplied(tx)
   const difference = await countDelta(tx)
   const { added, removed, changed } = difference
+  if (added + removed + changed >= LARGE_FROM) await indexDelta(tx)
   const entry_count = base.entry_count + added - removed
   const faults = await checkRules(tx, dataset_id, definitionOf(type), entry_count)
   const found = withFaults({ ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) }, faults)

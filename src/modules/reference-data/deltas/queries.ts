@@ -50,7 +50,7 @@ const unmatched = `pg_temp.stage s where s.op = 'remove' and not exists (select 
 
 /** The first removal, in the order of the file, of a key that the head does not have. */
 export const findUnmatchedRemoval = (tx: Tx) =>
-  tx.find<UnmatchedRow>(`select s.key, s.row, s.line from ${unmatched} order by s.row, s.key limit 1`)
+  tx.find<UnmatchedRow>(`select s.key, s.row, s.line from ${unmatched} order by s.row = 0, s.row, s.key limit 1`)
 export const countUnmatchedRemovals = async (tx: Tx): Promise<number> =>
   (await tx.find<{ n: number }>(`select count(*) as n from ${unmatched}`))?.n ?? 0
 
@@ -62,6 +62,14 @@ export const removeUnapplied = async (tx: Tx): Promise<number> => {
      select count(*) filter (where op <> 'remove') as n from gone`,
   )
   return row?.n ?? 0
+}
+
+/** A large delta is read in batches beside the list: each looks its keys up. */
+export const indexDelta = async (tx: Tx): Promise<void> => {
+  await tx.run('create index on pg_temp.stage (key)')
+  await tx.run('create index on pg_temp.delta (key)')
+  await tx.run('analyze pg_temp.stage (key)')
+  await tx.run('analyze pg_temp.delta')
 }
 
 /** By how much the bytes of the list grow. */
