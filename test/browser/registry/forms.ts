@@ -146,7 +146,7 @@ describe('a file', () => {
     await page.getByText('Changes only').click()
     await page.getByText('All others stay as in version 1').waitFor()
     await page.getByLabel('Member that marks removed rows').fill('action')
-    await page.getByRole('textbox', { name: 'Its values for removed' }).fill('D')
+    await page.getByLabel('Its values for removed').first().fill('D')
     await page.keyboard.press('Enter')
     await preview(page)
     await page.getByText('Changes to version 1: 1 added, 0 changed, 1 removed, 1 stay as they are.').waitFor()
