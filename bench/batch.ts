@@ -11,7 +11,7 @@ import { newPolicy } from '../test/support/evaluation-fixtures.ts'
 import type { ExampleTenant } from '../test/support/example-tenant.ts'
 import { benchRuntime } from './bench-runtime.ts'
 import { type BenchDatabases, MASTER_KEY_HEX } from './database.ts'
-import type { Comparison } from './registry.ts'
+import type { Comparison } from './registry-bench.ts'
 
 const PLAIN = 'bench_batch.item'
 /** One row in four is about a subject that is known, and is rated. */

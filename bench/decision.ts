@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { CURRENT_ENGINE, engineOf } from '../src/decision/engines.ts'
 import { applicants, goRules, jsonRules, lists, matrix, rows, scoreOf } from './decision-data.ts'
 import { median } from './median.ts'
-import type { Comparison } from './registry.ts'
+import type { Comparison } from './registry-bench.ts'
 
 const ROUNDS = 7
 const OWN_PASSES = 200

@@ -76,6 +76,8 @@ export interface ListFiles {
   readonly second: string
   readonly third: string
   readonly fourth: string
+  /** Only what differs from the fourth in a fifth one: a thousandth. */
+  readonly changes: string
   readonly changed_third: number
   readonly changed_fourth: number
   /** The rows of the first as they are stored, ready for COPY. */
@@ -95,6 +97,7 @@ export async function writeListFiles(
     second: file('second.ndjson'),
     third: file('third.ndjson'),
     fourth: file('fourth.ndjson'),
+    changes: file('changes.ndjson'),
     rows: file('rows.copy'),
   }
   await writeLines(files.first, entries, (n) => `${JSON.stringify(party(n, false))}\n`)
@@ -103,6 +106,8 @@ export async function writeListFiles(
   const third = (n: number) => (n % 50 === 1 ? party(n, true, 3) : party(n, n % CHANGED_SHARE === 0))
   await writeLines(files.third, entries, (n) => `${JSON.stringify(third(n))}\n`)
   await writeLines(files.fourth, entries, (n) => `${JSON.stringify(n % 2 === 0 ? party(n, true, 4) : third(n))}\n`)
+  const changes = (n: number) => (n % CHANGED_SHARE === 0 ? `${JSON.stringify(party(n, true, 5))}\n` : '')
+  await writeLines(files.changes, entries, changes)
   await writeLines(files.rows, entries, (n) => {
     const prepared = type.prepare(party(n, false))
     if (!('key' in prepared)) throw new Error(`entry ${n} does not fit: ${JSON.stringify(prepared)}`)

@@ -13,14 +13,12 @@ import { copyIn } from '../src/kernel/database/copy.ts'
 import { Database, type Tx } from '../src/kernel/database/tx.ts'
 import { uuidv7 } from '../src/kernel/uuid.ts'
 import { activate } from '../src/modules/reference-data/activations/actions.ts'
-import { type DatasetRow, insertDataset } from '../src/modules/reference-data/datasets/queries.ts'
+import type { DatasetRow } from '../src/modules/reference-data/datasets/queries.ts'
 import { countAll, summaryOf } from '../src/modules/reference-data/differences/actions.ts'
 import { exportVersion } from '../src/modules/reference-data/exports/actions.ts'
-import { importRows, readSource } from '../src/modules/reference-data/imports/actions.ts'
 import { buildTree, createProver } from '../src/modules/reference-data/trees/actions.ts'
-import { definitionOf, hashOfContent } from '../src/modules/reference-data/types/actions.ts'
+import { hashOfContent } from '../src/modules/reference-data/types/actions.ts'
 import { findType, insertType, type TypeRow } from '../src/modules/reference-data/types/queries.ts'
-import { publishStaged } from '../src/modules/reference-data/versions/actions.ts'
 import { entryOf, sidesOf } from '../src/modules/reference-data/versions/entries.ts'
 import {
   findVersion,
@@ -31,19 +29,21 @@ import {
 import { changesOf } from '../src/registry/content/patch.ts'
 import type { BenchDatabases } from './database.ts'
 import { median } from './median.ts'
+import {
+  type Bench,
+  bytesOf,
+  type Comparison,
+  compared,
+  importFile,
+  LARGE_ROUNDS,
+  newList,
+  roundsFor,
+  SMALL_ROUNDS,
+  timed,
+  whole,
+} from './registry-bench.ts'
 import { keyOf, type ListFiles, partyContent, TYPE_KEY, writeListFiles } from './registry-data.ts'
-
-/** One line of the table: how often per second ours does it, and what stands beside it. */
-export interface Comparison {
-  readonly what: string
-  readonly entries: number
-  readonly ours: string
-  readonly beside: string
-  /** Ours ÷ the other, as speeds: above 1 ours is faster. Null: could not be measured. */
-  readonly ratio: number | null
-  readonly aim?: number
-  readonly floor?: number
-}
+import { measureDelta } from './registry-delta.ts'
 
 export interface MeasuredList {
   readonly list_key: string
@@ -52,18 +52,7 @@ export interface MeasuredList {
   readonly keys: readonly string[]
 }
 
-interface Bench {
-  readonly databases: BenchDatabases
-  readonly database: Database
-  readonly plain: pg.Client
-  readonly scope: { tenant_id: string; actor: string }
-  readonly type: TypeRow
-  readonly say: (text: string) => void
-}
-
 const PLAIN = 'bench.entry'
-const SMALL_ROUNDS = 9
-const LARGE_ROUNDS = 3
 const LOOK_UPS = 1000
 
 /** Lists of these sizes, imported and measured in the database; the last step leaves each in force for the measures over HTTP. */
@@ -106,6 +95,7 @@ export async function measureRegistry(
         await measureExport(bench, list, files),
         ...(await measureDifference(bench, list, files)),
         await measureProof(bench, list, files),
+        await measureDelta(bench, list, files, 4),
         await measureEntry(bench, list, files),
       )
       const list_key = list.list_key
@@ -128,57 +118,6 @@ async function defineType(tx: Tx): Promise<TypeRow> {
 
 const someKeys = (entries: number, count: number): string[] =>
   Array.from({ length: count }, (_, n) => keyOf(Math.floor(((n + 0.5) / count) * entries)))
-
-async function timed(body: () => Promise<unknown>): Promise<number> {
-  const from_ms = performance.now()
-  await body()
-  return performance.now() - from_ms
-}
-
-/** The script of the worker thread lies beside this bundle. */
-const built = { script: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
-const bytesOf = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
-
-const newList = (tx: Tx, { type }: Bench) =>
-  insertDataset(tx, {
-    dataset_id: uuidv7(),
-    family: 'list',
-    list_key: `bench-${uuidv7()}`,
-    role: 'base',
-    type_tenant_id: type.tenant_id,
-    type_key: type.type_key,
-    title: 'Measured',
-  }) as Promise<DatasetRow>
-
-/** What an import job does with its source: read, check and hash in the thread, stage, publish, commit. */
-const importFile = ({ database, scope, type }: Bench, list: DatasetRow, file: string): Promise<unknown> =>
-  importRows<unknown>(
-    {
-      outputs: readSource(built, bytesOf(file), {
-        adapter_key: 'ndjson',
-        options: {},
-        type: definitionOf(type),
-        strict: true,
-        drop: [],
-        hash: [],
-        hash_key: null,
-        filled: [],
-      }),
-      strict: true,
-      onRejects: async () => {},
-      onProgress: async () => {},
-    },
-    (body) => database.write(scope, body),
-    (tx, { root, accepted, data_bytes, filled, is_ordered }, tree) =>
-      publishStaged(tx, {
-        dataset: list,
-        type,
-        content: { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered, tree },
-        origin: 'import',
-        provenance: {},
-        guards: null,
-      }),
-  )
 
 /** Each round a list of its own and an empty table of its own, one after the other. */
 async function measureImport(
@@ -226,8 +165,6 @@ async function measureImport(
     ],
   }
 }
-
-const roundsFor = (entries: number): number => (entries > 500_000 ? 1 : entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS)
 
 /** The first page as a client gets it: summary or what is known of it, and 50 keys with their fields. */
 async function firstPage({ database, scope }: Bench, list: DatasetRow, range: { from: number; to: number }) {
@@ -300,20 +237,6 @@ const countIndexed = ({ database, scope }: Bench, list: DatasetRow, version: num
       [list.tenant_id, list.dataset_id, version],
     ),
   )
-
-const compared = (
-  what: string,
-  entries: number,
-  times_ms: readonly number[],
-  name: string,
-  others_ms: readonly number[],
-): Comparison => ({
-  what,
-  entries,
-  ours: `${median(times_ms).toFixed(1)} ms`,
-  beside: `${name} ${median(others_ms).toFixed(1)} ms`,
-  ratio: median(others_ms) / median(times_ms),
-})
 
 /** A proof from the stored tree beside one from a tree that is built for it, which is what it took before. */
 async function measureProof(bench: Bench, list: DatasetRow, { entries }: ListFiles): Promise<Comparison> {
@@ -425,32 +348,4 @@ async function measureEntry(bench: Bench, list: DatasetRow, { entries }: ListFil
     beside: `plain index read ${whole(other)} µs`,
     ratio: other / own,
   }
-}
-
-export const whole = (value: number): string => Math.round(value).toLocaleString('en')
-
-export function comparisonTable(
-  part: string,
-  unit: string,
-  comparisons: readonly Comparison[],
-  plainTable: (head: string[], rows: string[][]) => string,
-) {
-  return plainTable(
-    [part, unit, 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
-    comparisons.map(({ what, entries, ours, beside, ratio, aim, floor }) => [
-      what,
-      whole(entries),
-      ours,
-      beside,
-      ratio === null ? '–' : ratio >= 10 ? whole(ratio) : ratio.toFixed(2),
-      String(aim ?? '–'),
-      String(floor ?? '–'),
-      verdict(ratio, aim, floor),
-    ]),
-  )
-}
-
-function verdict(ratio: number | null, aim?: number, floor?: number): string {
-  if (ratio === null || aim === undefined || floor === undefined) return '–'
-  return ratio >= aim ? 'aim met' : ratio >= floor ? 'floor met' : 'below the floor'
 }

@@ -1937,7 +1937,7 @@ export interface paths {
         put?: never;
         /**
          * Import an upload through an adapter into a new version; activates nothing
-         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.
+         * @description `If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`. With `delta` the file holds changes to the newest version only; the result is a whole version, under the same guards.
          *
          *     Roles: policy_editor, service, compliance_officer.
          *
@@ -4595,7 +4595,7 @@ export interface components {
         /** ErrorType */
         ErrorType: {
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             type: string;
             status: number;
             title: string;
@@ -4722,7 +4722,7 @@ export interface components {
             /** @description The approval policy may turn the change into a change request. */
             governed: boolean;
             /** @enum {string|null} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down" | null;
             reason: string;
         };
         /** User */
@@ -5411,6 +5411,8 @@ export interface components {
              */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
+            /** @description Where the import held changes only: the version they were applied to. */
+            delta_base_version: number | null;
             note: string | null;
             /** Format: date-time */
             created_at: string;
@@ -5449,6 +5451,8 @@ export interface components {
              */
             origin: "import" | "inline" | "seed" | "overlay" | "rebase";
             difference: components["schemas"]["DifferenceCounts"];
+            /** @description Where the import held changes only: the version they were applied to. */
+            delta_base_version: number | null;
             note: string | null;
             /** Format: date-time */
             created_at: string;
@@ -5493,7 +5497,7 @@ export interface components {
             created_at: string;
             created_by: string;
             content_hash: string;
-            /** @description Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), options, dropped or hashed members, overridden guards. */
+            /** @description Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), options, dropped or hashed members, overridden guards; of a delta its base version and counts. */
             provenance: Record<string, never>;
             activations: {
                 activation_id: string;
@@ -5834,6 +5838,19 @@ export interface components {
              */
             encoding_from?: "byte-order-mark" | "declaration" | "option" | "content";
         };
+        /** DeltaPreview */
+        DeltaPreview: {
+            base_version: number;
+            added: number;
+            changed: number;
+            removed: number;
+            /** @description Rows that say what the base says already. */
+            unchanged_rows: number;
+            /** @description Removals of keys that the base does not have; any of them closes a guard. */
+            unmatched_removals: number;
+            /** @description Null where the file was not read whole. */
+            untouched: number | null;
+        };
         /** Preview */
         Preview: {
             rows: number;
@@ -5866,6 +5883,38 @@ export interface components {
                 /** @description Rows, or milliseconds. */
                 limit: number;
             } | null;
+            delta: components["schemas"]["DeltaPreview"] | null;
+        };
+        /** DeltaOrder */
+        DeltaOrder: {
+            base_version: number;
+            removed: {
+                /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                marker: {
+                    /**
+                     * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                     * @example /action
+                     */
+                    pointer: string;
+                    /** @description Values that mean: removed. */
+                    values: string[];
+                } | null;
+                /** @description Business keys, as entries of the list show them. */
+                keys: string[];
+            };
+        };
+        /** DeltaCounts */
+        DeltaCounts: {
+            base_version: number;
+            added: number;
+            changed: number;
+            removed: number;
+            /** @description Rows that say what the base says already. */
+            unchanged_rows: number;
+            /** @description Removals of keys that the base does not have; any of them closes a guard. */
+            unmatched_removals: number;
+            /** @description Entries of the base that stay as they are. */
+            untouched: number;
         };
         /** Gate */
         Gate: {
@@ -5913,6 +5962,7 @@ export interface components {
                     by: string;
                     reason: string;
                 } | null;
+                delta: components["schemas"]["DeltaOrder"] | null;
             } | null;
             source: {
                 file_name: string | null;
@@ -5933,6 +5983,7 @@ export interface components {
                 rejected: number;
                 data_bytes: number;
             } | null;
+            delta: components["schemas"]["DeltaCounts"] | null;
             /** @description Exact totals. */
             rejects: {
                 code: string;
@@ -8567,7 +8618,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
+            code: "malformed_request" | "token_missing" | "token_invalid" | "token_expired" | "token_revoked" | "tenant_context_missing" | "tenant_suspended" | "api_key_invalid" | "role_required" | "person_required" | "not_found" | "cursor_not_found" | "nothing_in_force" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "duplicate" | "revision_stale" | "transition_not_allowed" | "not_finished" | "version_never_in_force" | "version_in_force" | "approvers_missing" | "approval_void" | "approval_own_request" | "last_administrator" | "idempotency_in_progress" | "idempotency_key_reused" | "idempotency_not_replayable" | "upload_incomplete" | "content_unstorable" | "type_violation" | "definition_invalid" | "inputs_refused" | "schedule_invalid" | "not_analysable" | "head_moved" | "base_not_newest" | "base_withdrawn" | "base_incompatible" | "list_key_reserved" | "gates_closed" | "type_incompatible" | "precondition_failed" | "too_large" | "media_type_unsupported" | "validation_failed" | "source_invalid" | "import_rejected" | "provider_credential_missing" | "rate_limited" | "concurrency_limited" | "headers_too_large" | "internal" | "content_corrupt" | "plugin_invalid" | "dependency_unavailable" | "overloaded" | "shutting_down";
             detail: string;
             instance: string;
             request_id: string;
@@ -12449,6 +12500,29 @@ export interface operations {
                     options?: Record<string, never>;
                     /** @default 20 */
                     limit?: number;
+                    /** @description Read the file as changes to this list, and count what they would change. */
+                    delta?: {
+                        /**
+                         * @description Name of the list.
+                         * @example jurisdiction-risk
+                         */
+                        list_key: string;
+                        base_version: number;
+                        removed?: {
+                            /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                            marker?: {
+                                /**
+                                 * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                                 * @example /action
+                                 */
+                                pointer: string;
+                                /** @description Values that mean: removed. */
+                                values: string[];
+                            };
+                            /** @description Business keys, as entries of the list show them. */
+                            keys?: string[];
+                        };
+                    };
                 } & ({
                     upload_id: unknown;
                 } | {
@@ -12563,6 +12637,24 @@ export interface operations {
                     override_guards?: {
                         /** @description Why; kept with the record. */
                         reason: string;
+                    };
+                    /** @description The file holds added and changed entries only, each of them whole; others stay as in base_version, which must be the newest version (409 base_not_newest with head_version). */
+                    delta?: {
+                        base_version: number;
+                        removed?: {
+                            /** @description Rows that remove: only their key counts, and the rest of them need not fit the type. */
+                            marker?: {
+                                /**
+                                 * @description The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.
+                                 * @example /action
+                                 */
+                                pointer: string;
+                                /** @description Values that mean: removed. */
+                                values: string[];
+                            };
+                            /** @description Business keys, as entries of the list show them. */
+                            keys?: string[];
+                        };
                     };
                 };
             };

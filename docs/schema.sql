@@ -1418,6 +1418,7 @@ create table app.dataset_version (
   constraint dataset_version_pkey PRIMARY KEY (tenant_id, dataset_id, version),
   constraint dataset_version_dataset_fkey FOREIGN KEY (tenant_id, dataset_id) REFERENCES app.dataset(tenant_id, dataset_id),
   constraint dataset_version_type_fkey FOREIGN KEY (type_tenant_id, type_key, type_version) REFERENCES app.dataset_type(tenant_id, type_key, type_version),
+  constraint dataset_version_delta_ck CHECK (((NOT (provenance ? 'delta'::text)) OR COALESCE((((provenance #>> '{delta,base_version}'::text[]))::bigint = (version - 1)), false))),
   constraint dataset_version_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint dataset_version_label_ck CHECK ((label ~ '[^0-9]'::text)),
   constraint dataset_version_origin_ck CHECK ((origin = ANY (ARRAY['import'::text, 'inline'::text, 'seed'::text, 'overlay'::text, 'rebase'::text]))),

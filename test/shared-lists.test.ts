@@ -91,6 +91,20 @@ const eventsOf = async (subject: string): Promise<OperatorEvent[]> => {
   return items.filter((event: OperatorEvent) => event.subject === subject).toReversed()
 }
 
+describe('a file of changes', () => {
+  test('is applied to the newest version of a shared list', async () => {
+    const target = ['--list', 'test-changes', '--adapter', 'csv', '--actor', 'ada']
+    await done('import', save(...FIRST), ...target, '--type', 'industry-risk', '--title', 'Test changes')
+    const [changes, keys] = [path.join(folder, 'changes.csv'), path.join(folder, 'keys.txt')]
+    fs.writeFileSync(changes, 'division,section,title,rating,score_bps,action\n02,A,Forestry,high,9000,C\n05,,,,,D\n')
+    fs.writeFileSync(keys, '01\n')
+    const delta = ['--delta-base', '1', '--removed-marker', '/action=D', '--removed-keys', keys]
+    expect(await done('import', changes, ...target, ...delta)).toContain('0 added, 2 removed, 1 changed')
+    const version = await get('/reference-data/datasets/test-changes/versions/2?origin=shared')
+    expect(version).toMatchObject({ delta_base_version: 1, data: [{ division: '02', score_bps: 9000 }] })
+  })
+})
+
 /** In the order of the story: each step stands on the one before. */
 describe.sequential('from a file to every tenant, and back', () => {
   test('a new list is registered with its first version, and pending for a day', async () => {

@@ -208,6 +208,22 @@ export const problems = {
     title: 'A newer version exists',
     advice: 'Read the list again, look at the newer version, and repeat with its number as expected_head.',
   },
+  base_not_newest: {
+    status: 409,
+    title: 'The base version of the delta is not the newest version',
+    advice:
+      'head_version is the newest version. Find out which of the publisher’s changes it holds, and import those that follow it, or the full file.',
+  },
+  base_withdrawn: {
+    status: 409,
+    title: 'The base version of the delta is withdrawn',
+    advice: 'Import the full file; later deltas may be applied to that version.',
+  },
+  base_incompatible: {
+    status: 409,
+    title: 'The entries of the base version are not in the form of this import',
+    advice: 'Import the full file once; later deltas may be applied to that version.',
+  },
   list_key_reserved: {
     status: 409,
     title: 'The key belongs to a shared list or type',

@@ -29,6 +29,11 @@ export function registryProvocations(
     const list_key = await listOf(t)
     return { t, list_key, token: await t.token(), path: `/reference-data/datasets/${list_key}` }
   }
+  const previewDelta = (list_key: string, token: string, base_version: number) =>
+    call('POST /reference-data/adapters/json/preview', {
+      token,
+      body: { text: '[]', delta: { list_key, base_version } },
+    })
   return {
     nothing_in_force: async () => {
       const { token, list_key } = await registry()
@@ -68,6 +73,25 @@ export function registryProvocations(
     head_moved: async () => {
       const { token, path } = await registry()
       return call(`POST ${path}/versions`, { token, body: { data: [{ code: 'A', rating: 'low' }], expected_head: 99 } })
+    },
+    base_not_newest: async () => {
+      const { token, list_key } = await registry()
+      return previewDelta(list_key, token, 99)
+    },
+    base_withdrawn: async () => {
+      const { t, token, path, list_key } = await registry()
+      const { version } = await t.make(`POST ${path}/versions`, { body: { data: [{ code: 'Z', rating: 'low' }] } })
+      await t.make(`PATCH ${path}/versions/${version}`, { body: { state: 'withdrawn', reason: 'x' } })
+      return previewDelta(list_key, token, version)
+    },
+    base_incompatible: async () => {
+      const { t, token, path, list_key } = await registry()
+      const { type_key, version } = await t.make(`POST ${path}/versions`, {
+        body: { data: [{ code: 'A', rating: 'low' }] },
+      })
+      const body = { ...typeBody(), list_rules: { max_items: 1000 } }
+      await t.make(`POST /reference-data/types/${type_key}/versions`, { body })
+      return previewDelta(list_key, token, version)
     },
     list_key_reserved: async () => {
       const { token } = await registry()

@@ -9,6 +9,7 @@ import { uuidv7 } from '../../kernel/uuid.ts'
 import {
   countsOf,
   type DatasetRow,
+  type DeltaRequest,
   definitionOf,
   expectHead,
   findSharedDataset,
@@ -20,19 +21,22 @@ import {
   misfitOf,
   type OverlayPolicy,
   optionsFor,
+  type Publication,
   publishStaged,
   readSource,
+  resolveDelta,
   stagedContentOf,
   type TypeRow,
   type VersionRow,
 } from '../../modules/reference-data/index.ts'
-import type { Adapter } from '../../registry/adapter.ts'
+import type { Adapter, Reject } from '../../registry/adapter.ts'
 import { optionFaults } from '../../registry/adapter-options.ts'
 import { adapters } from '../../registry/adapters/index.ts'
 import type { TreeSource } from '../../registry/content/stored-tree.ts'
 import type { ImportTotals } from '../../registry/import/order.ts'
 import { type Arguments, type Command, type Invocation, type Terminal, UsageError, wholeNumber } from './command.ts'
 import { nearest } from './help.ts'
+import { DELTA_OPTIONS, readDelta } from './import-delta.ts'
 import { HashedFile, RejectReport } from './import-files.ts'
 import {
   ACTING,
@@ -92,6 +96,7 @@ Examples:
     'expected-head': { type: 'string', value: 'N', about: 'refuse unless this is the newest version; 0 for none' },
     'on-unchanged': { type: 'string', value: 'WHAT', about: 'publish (default) or skip a file that changes nothing' },
     'override-guards': { type: 'string', value: 'REASON', about: 'publish although a guard is breached, and why' },
+    ...DELTA_OPTIONS,
     rejects: { type: 'string', value: 'FILE', about: 'write all rejected rows there, as NDJSON' },
     activate: { type: 'boolean', about: 'put the new version in force, 24 hours from now unless told otherwise' },
     at: { type: 'string', value: 'INSTANT', about: 'with --activate: from when, at least 24 hours ahead' },
@@ -121,6 +126,7 @@ interface Order {
   readonly expected_head: number | null
   readonly on_unchanged: 'publish' | 'skip'
   readonly override_reason: string | null
+  readonly delta: DeltaRequest | null
   readonly rejects_file: string | null
   readonly moment: Moment | null
 }
@@ -158,6 +164,7 @@ function readOrder(invocation: Invocation): Order {
     expected_head: head === undefined ? null : wholeNumber('expected-head', head, 0, 999_999_999),
     on_unchanged,
     override_reason: override === undefined ? null : readReason('override-guards', override),
+    delta: readDelta(args),
     rejects_file: args.text('rejects') ?? null,
     moment: args.flag('activate') ? readMoment({ args }, note ?? `Import of ${path.basename(file)}.`) : null,
   }
@@ -217,20 +224,22 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
   const outputs = readSource({ script: builtScript }, source.read(), {
     adapter_key: order.adapter.key,
     file_name: path.basename(order.file),
-    options: optionsFor(order.adapter.key, order.options, definition),
+    options: optionsFor(order.adapter.key, order.options, definition, order.delta?.removed.marker),
     type: definition,
     strict: true,
     drop: [],
     hash: [],
     hash_key: null,
     filled: Object.keys(list?.guards.min_filled_bps ?? {}),
+    ...(order.delta && { delta: { marker: order.delta.removed.marker } }),
   })
+  const onRejects = async (items: readonly Reject[]) => rejects.add(items)
   try {
     const { version, put } = await importRows<Published>(
       {
         outputs,
         strict: true,
-        onRejects: async (items) => rejects.add(items),
+        onRejects,
         onProgress: async (rows) => {
           if (Date.now() - reported_ms < REPORT_EVERY_MS) return
           reported_ms = Date.now()
@@ -240,7 +249,7 @@ async function importShared(lists: SharedLists, order: Order, terminal: Terminal
       lists.write,
       (tx, totals, tree) => {
         tellSource(terminal, totals)
-        return publish(tx, { order, list, type, totals, tree, source })
+        return publish(tx, { order, list, type, totals, tree, source, onRejects })
       },
     )
     tell(terminal, order, version, put)
@@ -287,10 +296,23 @@ interface Publishing {
   readonly totals: ImportTotals
   readonly tree: TreeSource
   readonly source: HashedFile
+  readonly onRejects: (items: readonly Reject[]) => Promise<void>
 }
 
-async function publish(tx: Tx, { order, list, type, totals, tree, source }: Publishing): Promise<Published> {
+async function publish(tx: Tx, publishing: Publishing): Promise<Published> {
+  const { order, list, type, tree, source, onRejects } = publishing
   const dataset = list ?? (await register(tx, order, type))
+  const resolved =
+    order.delta &&
+    (await resolveDelta(tx, {
+      dataset,
+      type,
+      delta: order.delta,
+      privacy: { drop: [], hash: [] },
+      totals: publishing.totals,
+      run: { strict: true, onRejects },
+    }))
+  const totals = resolved?.totals ?? publishing.totals
   const provenance = {
     adapter_key: order.adapter.key,
     adapter_version: order.adapter.version,
@@ -301,11 +323,12 @@ async function publish(tx: Tx, { order, list, type, totals, tree, source }: Publ
     hashed_members: [],
     counts: countsOf(totals),
     files: totals.files,
+    ...(resolved && { delta: { ...resolved.counts, removed_by: order.delta?.removed.marker ?? null } }),
   }
-  const version = await publishStaged(tx, {
+  const publication: Publication = {
     dataset,
     type,
-    content: { ...stagedContentOf(totals), tree },
+    content: resolved?.content ?? { ...stagedContentOf(totals), tree },
     origin: 'import',
     provenance,
     label: order.label,
@@ -314,7 +337,8 @@ async function publish(tx: Tx, { order, list, type, totals, tree, source }: Publ
     on_unchanged: order.on_unchanged,
     guards: dataset.guards,
     override: order.override_reason === null ? null : { by: tx.actor, reason: order.override_reason },
-  })
+  }
+  const version = await publishStaged(tx, publication, resolved?.exchange)
   if (version === 'unchanged') return { version, put: null }
   await recordSharedAct(tx, 'importSharedList', order.list_key, {
     version: version.version,

@@ -69,6 +69,8 @@ export {
   updateDataset,
 } from './datasets/queries.ts'
 export { changesLimits, etagOfView, type Origin, originOf } from './datasets/rules.ts'
+export { resolveDelta } from './deltas/actions.ts'
+export type { DeltaRequest } from './deltas/request.ts'
 export { countAll } from './differences/actions.ts'
 export {
   countsOf,
@@ -121,6 +123,7 @@ export {
   expectHead,
   expectOwn,
   expectVersion,
+  type Publication,
   publishStaged,
   shownVersion,
   stageRows,

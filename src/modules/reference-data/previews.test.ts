@@ -6,7 +6,7 @@ import { threadsDir } from '../../../test/support/threads.ts'
 import { type World, world } from '../../../test/support/world.ts'
 import { ThreadAdmission, type WorkKind } from '../../kernel/thread-admission.ts'
 import { importInThread } from '../../registry/import/import-runner.ts'
-import { type PreviewRequest, previewSource } from './imports/actions.ts'
+import { type PreviewRequest, previewSource } from './imports/preview.ts'
 
 let w: World
 let t: ExampleTenant

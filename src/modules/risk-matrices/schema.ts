@@ -185,7 +185,8 @@ export const ReasonBody = wire.ReasonBody
 
 /** A list of the registry's answers, with the definition's own name instead of the list's. */
 function renamed(kind: DefinitionKind, schema: { properties: Record<string, TSchema> }, title: string) {
-  const { list_key: _, list_origin, ...rest } = schema.properties
+  // Matrices and rules are written, not imported: they have no deltas.
+  const { list_key: _, list_origin, delta_base_version: _d, ...rest } = schema.properties
   const names = { [kind.param]: Slug(), ...(list_origin && { [`${kind.word}_origin`]: list_origin }) }
   return closed({ ...names, ...rest }, { title: `${kind.noun}${title}` })
 }

@@ -8,6 +8,7 @@ import { bucketBits, firstBits, levelsOver, PAIR_BYTES, type Pair, type Proof } 
 
 /** Eight buckets of 64 pairs: hashing a group again takes under a millisecond, and an eighth of the nodes is stored. */
 const GROUP_BITS = 3
+export const bucketsPerGroup = 2 ** GROUP_BITS
 
 /** A list is read whole where it is shorter: that takes no longer than reading its tree. */
 export const MIN_TREE_ENTRIES = 2000
@@ -26,11 +27,11 @@ export interface TreeBlock {
 /** What a publisher of a version knows of its tree. */
 export interface TreeSource {
   readonly nodes: Uint8Array
-  /** The blocks of a base, in ascending order, in the binary format of COPY. */
-  blocks(): AsyncIterable<Uint8Array>
+  /** The blocks of a base, in ascending order, in the binary format of COPY. Absent: they are made of the entries that are stored. */
+  readonly blocks?: () => AsyncIterable<Uint8Array>
 }
 
-const groupBits = (count: number): number => bucketBits(count) - GROUP_BITS
+export const groupBits = (count: number): number => bucketBits(count) - GROUP_BITS
 
 /** In a base a block is a group, so that a proof reads one. */
 export const baseBlockBits = (count: number): number => Math.max(MIN_BASE_BLOCK_BITS, groupBits(count))

@@ -62,6 +62,8 @@ function bytesOf(value: number): Buffer {
   return bytes
 }
 
+/** What stands for the hash of an entry that is no more. */
+const REMOVED = Buffer.alloc(HASH_BYTES)
 const PUT = Buffer.from('put')
 /** Between key and data: op, hash, the missing base_hash and the length of the data. */
 const MIDDLE_BYTES = LENGTH_BYTES + PUT.length + LENGTH_BYTES + HASH_BYTES + LENGTH_BYTES + LENGTH_BYTES
@@ -109,6 +111,14 @@ export class CopyRows {
     this.#length = line === undefined ? bytes.writeInt32BE(NULL, at) : this.#putNumber(line, at)
     this.data_bytes += data_end - data_at
     return digest
+  }
+
+  /** A row of a delta that removes an entry. Gives the digest of zeros it is staged with. */
+  remove(key: string, row: number, line: number | undefined): string {
+    const bytes = copyRow({ key, op: 'remove', hash: REMOVED.toString('hex'), text: null, row, line })
+    this.#reserve(bytes.length)
+    this.#length += bytes.copy(this.#bytes, this.#length)
+    return REMOVED.toString('latin1')
   }
 
   /** A copy of its own size: the room is used again. */

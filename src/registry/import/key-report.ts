@@ -107,3 +107,14 @@ export const duplicateKey = (key: string, first_row: number, at: SourceLocation)
   message: `The key ${JSON.stringify(key)} was used in row ${first_row} already.`,
   excerpt: key.slice(0, 200),
 })
+
+export const CHANGED_AND_REMOVED = 'changed_and_removed'
+
+/** Of a delta; `how` says where else the key is. */
+export const changedAndRemoved = (key: string, at: SourceLocation, how: string): Reject => ({
+  code: CHANGED_AND_REMOVED,
+  pointer: '',
+  at,
+  message: `The entry ${JSON.stringify(key)} would be both changed and removed: its key ${how}.`,
+  excerpt: key.slice(0, 200),
+})

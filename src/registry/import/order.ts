@@ -2,6 +2,7 @@
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
 import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/definition.ts'
+import type { RemovalMarkerOptions } from './removal-marker.ts'
 
 export interface ImportOrder {
   readonly adapter_key: string
@@ -18,6 +19,8 @@ export interface ImportOrder {
   readonly hash_key: Uint8Array | null
   /** Members whose fill is counted. */
   readonly filled: readonly string[]
+  /** The source holds changes only, so that rules over the whole list are not checked here. */
+  readonly delta?: { readonly marker: RemovalMarkerOptions | null }
   /** Only look: give the first entries instead of rows to store. */
   readonly preview?: number
   /** A preview reads no further than this, and says so. */
@@ -39,6 +42,7 @@ export interface RejectTotal {
 
 export interface ImportTotals {
   readonly rows: number
+  /** Also counts rows of a delta that remove an entry. */
   readonly accepted: number
   readonly rejected: number
   readonly data_bytes: number
@@ -64,6 +68,8 @@ export type ImportOutput =
   /** Rows in the binary format of COPY (copy-rows.ts). The memory is theirs alone. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array<ArrayBuffer>; readonly rows: number }
   | { readonly kind: 'rejects'; readonly items: readonly Reject[]; readonly rows: number }
+  /** The keys of a delta that is previewed, with the hashes of their entries; null: removed. */
+  | { readonly kind: 'keys'; readonly keys: readonly (readonly [string, string | null])[]; readonly rows: number }
   | { readonly kind: 'preview'; readonly entries: readonly ReadEntry[]; readonly rows: number }
   | { readonly kind: 'end'; readonly totals: ImportTotals }
   /** After the end: the pairs of the tree as rows (block, pairs) in the binary format of COPY, for those who store a base. */

@@ -13,6 +13,7 @@ import {
   type SourceFile,
   type Warning,
 } from '../adapter.ts'
+import { entryHash } from '../content/hashes.ts'
 import { DuplicateKey } from '../content/merkle.ts'
 import { RootBuilder } from '../content/merkle-root.ts'
 import { parsePointer, valueAt } from '../content/pointer.ts'
@@ -28,10 +29,12 @@ import { duplicateKey, RemovedCharacters, SeenKeys } from './key-report.ts'
 import { NameLanguage } from './name-language.ts'
 import type { ImportOrder, ImportOutput } from './order.ts'
 import { ControlledRead, type ReadControl } from './read-control.ts'
+import { keyOfRemoval, RemovalMarker } from './removal-marker.ts'
 import { FillCount, RejectTally } from './tallies.ts'
 
 const ROWS_BYTES = 256 * 1024
 const REJECTS_AT_ONCE = 500
+const KEYS_AT_ONCE = 1000
 const MAX_WARNINGS = 200
 const MAX_FILES = 200
 const MAX_EXCERPT = 200
@@ -49,7 +52,9 @@ export async function* runImport(
   try {
     if (misfit?.certain) refuseSource('another_format', misfit.sentence)
     const remarks = misfit ? [{ code: 'another_format', message: misfit.sentence }] : []
-    yield* readRows(adapter, bytes, order, content, control, remarks)
+    // A delta may well hold no rows; a download of no bytes is broken.
+    const may_be_empty = order.delta !== undefined && head.length > 0
+    yield* readRows(adapter, bytes, order, content, control, { remarks, may_be_empty })
   } catch (error) {
     if (!misfit || misfit.certain || !(error instanceof SourceFault)) throw error
     throw new SourceFault(error.code, `${misfit.sentence} ${error.message}`, error.at)
@@ -65,11 +70,12 @@ async function* readRows(
   order: ImportOrder,
   content: RootBuilder,
   control: ControlledRead,
-  remarks: readonly Warning[],
+  { remarks, may_be_empty }: { readonly remarks: readonly Warning[]; readonly may_be_empty: boolean },
 ): AsyncGenerator<ImportOutput, void, undefined> {
   const type = compileType(order.type)
   const privacy = createPrivacy(order)
-  const rules = checkList(order.type)
+  const rules = order.delta ? null : checkList(order.type)
+  const marker = order.delta?.marker ? new RemovalMarker(order.delta.marker, order.type) : null
   const tally = new RejectTally()
   const fill = new FillCount(order.filled)
   const excerpt = createExcerpts(order.type)
@@ -84,6 +90,7 @@ async function* readRows(
   // An import finds keys that repeat where its rows are staged; a preview stages none.
   const seen = order.preview === undefined || order.type.key_pointers.length === 0 ? null : new SeenKeys()
   let rejects: Reject[] = []
+  let keys: [string, string | null][] = []
   let accepted = 0
   let unstaged_bytes = 0
   let last_key = ''
@@ -104,7 +111,20 @@ async function* readRows(
     }
     for (const file of batch.files) if (files.length < MAX_FILES) files.push(file)
     for (const { entry, at } of batch.entries) {
+      const is_removal = marker?.take(entry) === true
       privacy.apply(entry)
+      if (is_removal) {
+        const key = keyOfRemoval(type, entry)
+        const first_row = typeof key === 'string' ? seen?.add(key, at.row) : undefined
+        if (typeof key !== 'string') refuse({ ...key, at, excerpt: excerpt(entry, key.pointer) })
+        else if (first_row !== undefined) refuse(duplicateKey(key, first_row, at))
+        else {
+          accepted++
+          if (order.preview !== undefined) keys.push([key, null])
+          else if (isPublishable()) content.addDigest(key, staged.remove(key, at.row, at.line))
+        }
+        continue
+      }
       const prepared = type.read(entry)
       if (Array.isArray(prepared)) {
         for (const fault of prepared as EntryFault[]) refuse({ ...fault, at, excerpt: excerpt(entry, fault.pointer) })
@@ -120,37 +140,44 @@ async function* readRows(
       accepted++
       if (stored.key <= last_key) is_ordered = false
       last_key = stored.key
-      rules.add(stored.key, entry)
+      rules?.add(stored.key, entry)
       fill.feed(entry)
       members.feed(stored.entry)
       language.add(entry)
       if (shown.length < (order.preview ?? 0)) shown.push({ entry: JSON.parse(stored.text) as Entry, at })
+      if (order.delta && order.preview !== undefined) keys.push([stored.key, entryHash(stored.text)])
       if (isPublishable()) content.addDigest(stored.key, staged.put(stored.key, stored.text, at.row, at.line))
       else unstaged_bytes += Buffer.byteLength(stored.text)
     }
     const rows = accepted + tally.rows
     if (staged.length >= ROWS_BYTES) yield { kind: 'rows', bytes: staged.take(), rows }
+    if (keys.length >= KEYS_AT_ONCE) {
+      yield { kind: 'keys', keys, rows }
+      keys = []
+    }
     if (rejects.length >= REJECTS_AT_ONCE) {
       yield { kind: 'rejects', items: rejects, rows }
       rejects = []
     }
   }
   const rows = accepted + tally.rows
-  if (rows === 0) {
+  if (rows === 0 && !may_be_empty) {
     throw new SourceFault('empty_source', 'The source holds no rows at all; an empty file never replaces a list.')
   }
   // What was not read to its end says nothing about the list as a whole.
   const { cut } = control
+  if (!cut) doubts.push(...(marker?.warnings() ?? []))
   warnings.unshift(...removed.warnings(), ...(seen?.warnings() ?? []), ...language.warnings())
   for (const pointer of cut ? [] : privacy.unmet()) {
     const message = `Nothing was dropped or hashed at ${pointer}: no row has such a member.`
     warnings.unshift({ code: 'personal_unmet', message })
   }
-  for (const fault of cut ? [] : rules.finish()) {
+  for (const fault of cut || !rules ? [] : rules.finish()) {
     refuse({ code: fault.code, pointer: fault.pointer, message: fault.message, at: { row: 0 }, excerpt: null })
   }
   if (staged.length > 0) yield { kind: 'rows', bytes: staged.take(), rows }
   if (rejects.length > 0) yield { kind: 'rejects', items: rejects, rows }
+  if (keys.length > 0) yield { kind: 'keys', keys, rows }
   if (shown.length > 0) yield { kind: 'preview', entries: shown, rows }
   const tree = isPublishable() ? finishTree(content) : null
   yield {
@@ -172,7 +199,7 @@ async function* readRows(
       nodes: tree?.nodes ?? null,
     },
   }
-  if (tree && accepted >= MIN_TREE_ENTRIES) yield* treeRows(content)
+  if (tree && !order.delta && accepted >= MIN_TREE_ENTRIES) yield* treeRows(content)
 }
 
 /** Keys that repeat are found, with their places, where the rows are staged. */

@@ -1,7 +1,7 @@
 /** Forms of the registry: settings of a list, types with faults at their place, a file on its way, guards overridden later. */
 import { describe, expect } from 'vitest'
 import { overflow, phone, shot } from '../visitor.ts'
-import { at, choose, clara, clean, heading, inBrowser, lines, petra, rated, w } from './stage.ts'
+import { at, choose, clara, clean, heading, inBrowser, lines, petra, preview, rated, w } from './stage.ts'
 
 const register = async (list_key: string, more: object = {}): Promise<void> => {
   const body = { list_key, type_key: 'country-score', title: `List ${list_key}`, ...more }
@@ -133,6 +133,28 @@ describe('a file', () => {
     await shot(page, 'registry-upload')
     await line.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
     await page.getByText('ratings.ndjson is here').waitFor()
+    expect(seen).toEqual(clean)
+    await close()
+  })
+
+  inBrowser('of changes only is applied to the newest version', async () => {
+    await register('changing')
+    const data = [rated('DE', 90), rated('FR', 80)]
+    await w.call('POST /reference-data/datasets/changing/versions', { token: petra, body: { data } })
+    const { page, seen, close } = await at(petra, '/imports/new?list=changing')
+    await choose(page, lines(rated('IT', 70), { country: 'FR', source: 'Bank', edition: '2026', action: 'D' }))
+    await page.getByText('Changes only').click()
+    await page.getByText('All others stay as in version 1').waitFor()
+    await page.getByLabel('Member that marks removed rows').fill('action')
+    await page.getByLabel('Its values for removed').first().fill('D')
+    await page.keyboard.press('Enter')
+    await preview(page)
+    await page.getByText('Changes to version 1: 1 added, 0 changed, 1 removed, 1 stay as they are.').waitFor()
+    await shot(page, 'registry-changes')
+    await page.getByRole('button', { name: 'Start the import' }).click()
+    await page.getByText('Version 2 is published').waitFor()
+    const { json } = await w.call('GET /reference-data/datasets/changing/versions/2', { token: petra })
+    expect(json).toMatchObject({ delta_base_version: 1, entry_count: 2 })
     expect(seen).toEqual(clean)
     await close()
   })

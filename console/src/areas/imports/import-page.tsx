@@ -23,6 +23,7 @@ import { SearchButton } from '../../ui/search-link.tsx'
 import { Facts, Section } from '../../ui/section.tsx'
 import { At, duration } from '../../ui/when.tsx'
 import { plural } from '../../ui/words.ts'
+import { DeltaSentence } from './delta-counts.tsx'
 import { ImportRejects } from './import-rejects.tsx'
 import { ImportState } from './import-state.tsx'
 import { Override } from './override.tsx'
@@ -193,7 +194,7 @@ function Published({ one }: { readonly one: Import }) {
 }
 
 /** What was read, and beside it what is doubtful about it. */
-function Counts({ one: { counts, warnings } }: { readonly one: Import }) {
+function Counts({ one: { counts, delta, warnings } }: { readonly one: Import }) {
   if (counts === null && warnings.length === 0) return null
   return (
     <Section title="Counts">
@@ -207,6 +208,7 @@ function Counts({ one: { counts, warnings } }: { readonly one: Import }) {
           ]}
         />
       )}
+      {delta && <DeltaSentence counts={delta} />}
       {warnings.length > 0 && (
         <Alert
           color="orange"

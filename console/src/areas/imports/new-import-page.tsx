@@ -17,7 +17,8 @@ import { faultsByField } from '../../ui/problem-words.ts'
 import { type Dataset, datasetsQuery, typeQuery } from '../../ui/registry-queries.ts'
 import { Section } from '../../ui/section.tsx'
 import { AdapterOptions, allOptions, type Options } from './adapter-options.tsx'
-import { importOf, type Order } from './orders.ts'
+import { DeltaMode, FULL_FILE, toDelta } from './delta-mode.tsx'
+import { type Delta, importOf, type Order } from './orders.ts'
 import { Preview } from './preview.tsx'
 
 type Adapter = Schemas['Adapter']
@@ -85,6 +86,8 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
   const [options, setOptions] = useState<Options>({})
   const [rich, setRich] = useState('')
   const [upload, setUpload] = useState<Upload | null>(null)
+  const [mode, setMode] = useState(FULL_FILE)
+  const delta = toDelta(mode, dataset.head_version)
   const adapter = fitting.find((one) => one.adapter_key === adapter_key)
   const chosen = allOptions(options, rich)
   function choose(key: string | null) {
@@ -104,7 +107,10 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
   return (
     <>
       <Section title="2. The file">
-        <FileDrop upload={upload} extensions={adapter?.file_extensions ?? []} onFile={guess} onUploaded={setUpload} />
+        <Stack gap="sm">
+          <FileDrop upload={upload} extensions={adapter?.file_extensions ?? []} onFile={guess} onUploaded={setUpload} />
+          <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
+        </Stack>
       </Section>
       <Section title="3. How to read it">
         <Stack gap="sm">
@@ -139,11 +145,12 @@ function Reading({ dataset }: { readonly dataset: Dataset }) {
       </Section>
       {adapter && upload && chosen && (
         <Checking
-          key={`${adapter.adapter_key} ${upload.upload_id} ${JSON.stringify(chosen)}`}
+          key={`${adapter.adapter_key} ${upload.upload_id} ${JSON.stringify([chosen, delta])}`}
           dataset={dataset}
           adapter={adapter}
           upload={upload}
           options={chosen}
+          delta={delta}
         />
       )}
     </>
@@ -196,9 +203,10 @@ interface CheckingProps {
   readonly adapter: Adapter
   readonly upload: Upload
   readonly options: Options
+  readonly delta: Delta | null
 }
 
-function Checking({ dataset, adapter, upload, options }: CheckingProps) {
+function Checking({ dataset, adapter, upload, options, delta }: CheckingProps) {
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [preview, setPreview] = useState<Schemas['Preview'] | null>(null)
   const look = useChange(
@@ -210,6 +218,7 @@ function Checking({ dataset, adapter, upload, options }: CheckingProps) {
           type_key: dataset.type_key,
           limit: 10,
           ...(Object.keys(options).length > 0 && { options: options as never }),
+          ...(delta && { delta: { list_key: dataset.list_key, ...delta } as never }),
         },
       }),
     { touches: [], onDone: setPreview },
@@ -231,13 +240,13 @@ function Checking({ dataset, adapter, upload, options }: CheckingProps) {
           </Text>
         )}
         {preview && <Preview preview={preview} type={type} />}
-        <Start dataset={dataset} adapter={adapter} upload={upload} options={options} />
+        <Start dataset={dataset} adapter={adapter} upload={upload} options={options} delta={delta} />
       </Stack>
     </Section>
   )
 }
 
-function Start({ dataset, adapter, upload, options }: CheckingProps) {
+function Start({ dataset, adapter, upload, options, delta }: CheckingProps) {
   const navigate = useNavigate()
   const [how, setHow] = useState({ label: '', note: '', leavesOut: false, skipsSame: true })
   const order: Order = {
@@ -248,6 +257,7 @@ function Start({ dataset, adapter, upload, options }: CheckingProps) {
     strict: !how.leavesOut,
     on_unchanged: how.skipsSame ? 'skip' : 'publish',
     expected_head: dataset.head_version,
+    ...(delta && { delta }),
     ...(how.label && { label: how.label }),
     ...(how.note && { note: how.note }),
   }

@@ -3,6 +3,15 @@ import type { Schemas } from '@probity/client'
 
 type Import = Schemas['Import']
 
+/** The file holds changes to this version only. */
+export interface Delta {
+  readonly base_version: number
+  readonly removed?: {
+    readonly marker?: { readonly pointer: string; readonly values: readonly string[] }
+    readonly keys?: readonly string[]
+  }
+}
+
 export interface Order {
   readonly list_key: string
   readonly upload_id: string
@@ -16,12 +25,13 @@ export interface Order {
   readonly label?: string
   readonly note?: string
   readonly override_guards?: { readonly reason: string }
+  readonly delta?: Delta
 }
 
 /** Null when its file is gone. */
 export function orderAgain({ list_key, upload_id, adapter_key, order }: Import, reason: string): Order | null {
   if (upload_id === null || order === null) return null
-  const { options, strict, drop, hash, label, note, expected_head, on_unchanged } = order
+  const { options, strict, drop, hash, label, note, expected_head, on_unchanged, delta } = order
   return {
     list_key,
     upload_id,
@@ -35,8 +45,14 @@ export function orderAgain({ list_key, upload_id, adapter_key, order }: Import, 
     ...(label !== null && { label }),
     ...(note !== null && { note }),
     override_guards: { reason },
+    ...(delta && { delta: deltaAgain(delta) }),
   }
 }
+
+const deltaAgain = ({ base_version, removed: { marker, keys } }: Schemas['DeltaOrder']): Delta => ({
+  base_version,
+  removed: { ...(marker && { marker }), ...(keys.length > 0 && { keys }) },
+})
 
 /** The import a job was started for: the last part of the address it concerns. */
 export const importOf = ({ resource }: Pick<Schemas['Job'], 'resource'>): string => resource?.split('/').at(-1) ?? ''

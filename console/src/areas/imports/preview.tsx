@@ -6,12 +6,13 @@ import type { DatasetType, Entry } from '../../ui/registry-queries.ts'
 import { RejectTable } from '../../ui/reject-table.tsx'
 import { inWords, membersOf, titleOf } from '../../ui/type-words.ts'
 import { plural } from '../../ui/words.ts'
+import { DeltaSentence } from './delta-counts.tsx'
 import { SourceFiles } from './source-files.tsx'
 
 const COLUMNS = 6
 
 export function Preview({ preview, type }: { readonly preview: Schemas['Preview']; readonly type: DatasetType }) {
-  const { rows, accepted, rejected, entries, rejects, warnings, files, truncated } = preview
+  const { rows, accepted, rejected, entries, rejects, warnings, files, truncated, delta } = preview
   const columns = columnsOf(
     type,
     entries.map(({ entry }) => entry as Entry),
@@ -24,6 +25,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
         role="status"
       >
         <Text size="sm">Nothing is stored yet.</Text>
+        {delta && <DeltaSentence counts={delta} />}
         {truncated && (
           <Text size="sm">
             {truncated.reason === 'rows'

@@ -1,4 +1,4 @@
-/** Reading a source in its thread: for an import as it streams, for a sample or an inline list to the end. */
+/** Reading a source in its thread for an import, as it streams, and checking an inline list. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { Kernel } from '../../../kernel/kernel.ts'
 import { fail } from '../../../kernel/problem.ts'
@@ -7,21 +7,23 @@ import { type Adapter, type Entry, type Reject, type Source, SourceFault } from 
 import { createMerkleBuilder } from '../../../registry/content/merkle.ts'
 import type { TreeSource } from '../../../registry/content/stored-tree.ts'
 import { copyRow } from '../../../registry/import/copy-rows.ts'
-import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
-import { duplicateKey, RemovedCharacters } from '../../../registry/import/key-report.ts'
-import type { CutReason, ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
+import { importInThread } from '../../../registry/import/import-runner.ts'
+import {
+  CHANGED_AND_REMOVED,
+  changedAndRemoved,
+  duplicateKey,
+  RemovedCharacters,
+} from '../../../registry/import/key-report.ts'
+import type { ImportOrder, ImportOutput, ImportTotals } from '../../../registry/import/order.ts'
 import { FillCount, tallied } from '../../../registry/import/tallies.ts'
 import { arrayMembersOf, MemberTally } from '../../../registry/types/array-members.ts'
-import type { TypeDefinition } from '../../../registry/types/definition.ts'
 import { checkList } from '../../../registry/types/list-rules.ts'
 import { treeSourceOf } from '../trees/actions.ts'
 import { definitionOf, failUnusable, typeRunner } from '../types/actions.ts'
 import type { TypeRow } from '../types/queries.ts'
 import { copyStaged, type StagedContent } from '../versions/actions.ts'
 import { countStagedDuplicates, listStagedDuplicates } from '../versions/queries.ts'
-import { optionsFor } from './options.ts'
 import { listRejects, type RejectRow } from './queries.ts'
-import type { SourceFileView } from './schema.ts'
 
 /** A sentence where the adapter reads entries of one type only and another is asked for. */
 export const misfitOf = ({ key, target_type }: Adapter, type_key: string): string | null =>
@@ -29,8 +31,6 @@ export const misfitOf = ({ key, target_type }: Adapter, type_key: string): strin
     ? null
     : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
 
-/** A preview is what a client waits for: few at once, and refused rather than queued for long. */
-const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
 /** Imports of jobs leave a thread to shorter work where there are several. */
 const IMPORT: WorkKind = { name: 'import', max_running: (threads) => threads - 1, max_waiting: 0 }
 
@@ -234,16 +234,26 @@ export function failRejected(totals: ImportTotals): never {
 const MAX_DUPLICATES = 1000
 
 async function failRepeated(tx: Tx, run: ImportRun, totals: ImportTotals): Promise<never> {
-  const count = await countStagedDuplicates(tx)
+  const counts = await countStagedDuplicates(tx)
   const rows = await listStagedDuplicates(tx, MAX_DUPLICATES)
   await run.onRejects(
-    rows.map(({ key, row, line, first_row }) => duplicateKey(key, first_row, { row, ...(line !== null && { line }) })),
+    rows.map(({ key, row, line, first_row, is_contradiction }) => {
+      const at = { row, ...(line !== null && { line }) }
+      return is_contradiction
+        ? changedAndRemoved(key, at, `was used in row ${first_row} already`)
+        : duplicateKey(key, first_row, at)
+    }),
   )
+  const { repeated, contradicting } = counts
   return failRejected({
     ...totals,
-    accepted: totals.accepted - count,
-    rejected: totals.rejected + count,
-    reject_totals: [...totals.reject_totals, { code: 'duplicate_key', pointer: '', count }],
+    accepted: totals.accepted - repeated - contradicting,
+    rejected: totals.rejected + repeated + contradicting,
+    reject_totals: [
+      ...totals.reject_totals,
+      ...(repeated > 0 ? [{ code: 'duplicate_key', pointer: '', count: repeated }] : []),
+      ...(contradicting > 0 ? [{ code: CHANGED_AND_REMOVED, pointer: '', count: contradicting }] : []),
+    ],
   })
 }
 
@@ -282,87 +292,3 @@ export async function* rejectLines(
     after = [last.seq]
   }
 }
-
-/** Beyond its time limit a preview has this long to come to the end of a batch; then its thread is ended. */
-const PREVIEW_GRACE_MS = 10_000
-
-export interface PreviewRequest {
-  readonly adapter_key: string
-  readonly file_name: string | null
-  readonly options: Record<string, unknown>
-  readonly type: TypeRow | null
-  /** How many entries are shown. */
-  readonly limit: number
-}
-
-/**
- * The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. Reads no more rows and
- * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
- */
-export async function previewSource(
-  kernel: Pick<Kernel, 'script' | 'threads' | 'preview_limits'>,
-  source: Source,
-  { adapter_key, file_name, options, type, limit }: PreviewRequest,
-  { tenant_id, signal }: ReadBy,
-) {
-  const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
-  const rejects: Reject[] = []
-  let totals: ImportTotals | undefined
-  const order: ImportOrder = {
-    adapter_key,
-    file_name,
-    options: optionsFor(adapter_key, options, type && definitionOf(type)),
-    type: type === null ? anything : definitionOf(type),
-    strict: false,
-    drop: [],
-    hash: [],
-    hash_key: null,
-    filled: [],
-    preview: limit,
-    preview_limits: kernel.preview_limits,
-  }
-  const outputs = importInThread(kernel.script('import-thread'), source, order, {
-    limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
-    signal,
-    admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },
-  })
-  try {
-    for await (const output of outputs) {
-      if (output.kind === 'preview') entries.push(...output.entries.slice(0, limit - entries.length))
-      else if (output.kind === 'rejects') rejects.push(...output.items.slice(0, 100 - rejects.length))
-      else if (output.kind === 'end') totals = output.totals
-    }
-  } catch (error) {
-    if (error instanceof SourceFault) failSource(error)
-    throw error
-  }
-  const { rows, accepted, rejected, reject_totals, warnings, files, cut } = totals as ImportTotals
-  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
-  return {
-    rows,
-    accepted,
-    rejected,
-    entries,
-    rejects,
-    reject_totals: [...reject_totals],
-    warnings: [...warnings],
-    files: [...files] as SourceFileView[],
-    truncated,
-  }
-}
-
-const previewLimit = ({ max_rows, time_limit_ms }: Kernel['preview_limits'], cut: CutReason): number =>
-  cut === 'rows' ? max_rows : time_limit_ms
-
-/** Takes any object, keyed by its own place: for looking at a source before its type is known. */
-const anything = {
-  type_key: 'anything',
-  type_version: 1,
-  title: 'Anything',
-  description: 'Any object.',
-  schema: { type: 'object', additionalProperties: true },
-  key_pointers: [],
-  list_rules: {},
-  fields: {},
-  examples: [{}],
-} as unknown as TypeDefinition

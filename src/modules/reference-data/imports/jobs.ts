@@ -6,10 +6,12 @@ import type { Reject } from '../../../registry/adapter.ts'
 import type { ImportTotals } from '../../../registry/import/order.ts'
 import { readUpload } from '../../system/index.ts'
 import { findDatasetToChange } from '../datasets/queries.ts'
+import { type DeltaCounts, resolveDelta } from '../deltas/actions.ts'
+import type { DeltaRequest } from '../deltas/request.ts'
 import { enqueueIndex } from '../search/jobs.ts'
 import { definitionOf } from '../types/actions.ts'
 import { findType } from '../types/queries.ts'
-import { type PublishPhase, publishStaged } from '../versions/actions.ts'
+import { type Publication, type PublishPhase, publishStaged } from '../versions/actions.ts'
 import type { Gate } from '../versions/rules.ts'
 import { countsOf, importRows, readSource, stagedContentOf } from './actions.ts'
 import { optionsFor } from './options.ts'
@@ -33,6 +35,8 @@ interface StoredOrder {
   readonly expected_head: number | null
   readonly on_unchanged: 'publish' | 'skip'
   readonly override: { by: string; reason: string } | null
+  /** Absent in imports of earlier releases. */
+  readonly delta?: DeltaRequest | null
 }
 
 export const datasetImport = defineJob({
@@ -56,7 +60,8 @@ export const datasetImport = defineJob({
       await updateImport(tx, import_id, { state: 'running' })
     })
 
-    let read_to_end: ImportTotals | null = null
+    const { delta = null } = order
+    let read_to_end: ReadToEnd | null = null
     let kept = 0
     let reported_ms = 0
     let read_bytes = 0
@@ -76,13 +81,14 @@ export const datasetImport = defineJob({
         {
           adapter_key: row.adapter_key,
           file_name: row.source.file_name,
-          options: optionsFor(row.adapter_key, row.options, definitionOf(type)),
+          options: optionsFor(row.adapter_key, row.options, definitionOf(type), delta?.removed.marker),
           type: definitionOf(type),
           strict: order.strict,
           drop: order.drop,
           hash: order.hash,
           hash_key: order.hash.length > 0 ? await kernel.integrity.tenantKey(tenant_id, 'dataset-hash') : null,
           filled: Object.keys(dataset.guards.min_filled_bps ?? {}),
+          ...(delta && { delta: { marker: delta.removed.marker } }),
         },
         { tenant_id, signal },
       ),
@@ -107,12 +113,17 @@ export const datasetImport = defineJob({
             const done = await findImport(tx, import_id)
             return { import_id, state: done?.state, version: done?.version ?? null }
           }),
-        async (tx, totals, tree) => {
-          read_to_end = totals
-          const version = await publishStaged(tx, {
+        async (tx, read_totals, tree) => {
+          read_to_end = { totals: read_totals, delta: null }
+          const resolved =
+            delta && (await resolveDelta(tx, { dataset, type, delta, privacy: order, totals: read_totals, run }))
+          const totals = resolved?.totals ?? read_totals
+          read_to_end = { totals, delta: resolved?.counts ?? null }
+          const content = resolved?.content ?? { ...stagedContentOf(totals), tree }
+          const publication: Publication = {
             dataset,
             type,
-            content: { ...stagedContentOf(totals), tree },
+            content,
             origin: 'import',
             provenance: {
               import_id,
@@ -125,6 +136,7 @@ export const datasetImport = defineJob({
               hashed_members: order.hash,
               counts: countsOf(totals),
               files: totals.files,
+              ...(resolved && { delta: { ...resolved.counts, removed_by: delta?.removed.marker ?? null } }),
             },
             label: order.label,
             note: order.note,
@@ -135,14 +147,12 @@ export const datasetImport = defineJob({
             onPhase: async (phase) => {
               if (totals.accepted >= REPORTED_FROM_ENTRIES) await report(PHASE_FROM[phase])
             },
-          })
+          }
+          const version = await publishStaged(tx, publication, resolved?.exchange)
           if (version !== 'unchanged') await enqueueIndex(kernel, tx, version, dataset.list_key)
           await updateImport(tx, import_id, {
             state: version === 'unchanged' ? 'unchanged' : 'published',
-            counts: countsOf(totals),
-            rejects: totals.reject_totals,
-            warnings: totals.warnings,
-            files: totals.files,
+            ...foundBy(read_to_end),
             version: version === 'unchanged' ? null : version.version,
           })
         },
@@ -157,19 +167,26 @@ export const datasetImport = defineJob({
   },
 })
 
+interface ReadToEnd {
+  readonly totals: ImportTotals
+  readonly delta: DeltaCounts | null
+}
+
+const foundBy = ({ totals, delta }: ReadToEnd) => ({
+  counts: { ...countsOf(totals), ...(delta && { delta }) },
+  rejects: totals.reject_totals,
+  warnings: totals.warnings,
+  files: totals.files,
+})
+
 /** What the import itself remembers of why it ended, and of what was read when it was read to the end. */
-function endOf({ code, extra }: Problem, totals: ImportTotals | null) {
+function endOf({ code, extra }: Problem, read_to_end: ReadToEnd | null) {
   const { gates, ...told } = (extra.members ?? {}) as Partial<
     Record<'counts' | 'rejects' | 'warnings' | 'files', []>
   > & {
     gates?: Gate[]
   }
   if (code === 'import_rejected') return { state: 'rejected', ...told }
-  const seen = totals && {
-    counts: countsOf(totals),
-    rejects: totals.reject_totals,
-    warnings: totals.warnings,
-    files: totals.files,
-  }
+  const seen = read_to_end && foundBy(read_to_end)
   return code === 'gates_closed' ? { state: 'blocked', ...seen, ...(gates && { gates }) } : { state: 'failed', ...seen }
 }

@@ -1,6 +1,7 @@
 /** The options an adapter is given: those that were sent, with the mapping that comes from the type. */
-import { pointerOf } from '../../../registry/content/pointer.ts'
+import { parsePointer, pointerOf } from '../../../registry/content/pointer.ts'
 import { mappingOf } from '../../../registry/export.ts'
+import type { RemovalMarkerOptions } from '../../../registry/import/removal-marker.ts'
 import type { TypeDefinition } from '../../../registry/types/definition.ts'
 
 const TABLES = new Set(['csv', 'tsv', 'xlsx'])
@@ -13,6 +14,7 @@ export function optionsFor(
   adapter_key: string,
   options: Record<string, unknown>,
   type: TypeDefinition | null,
+  marker: RemovalMarkerOptions | null = null,
 ): Record<string, unknown> {
   const isMapped = options['columns'] !== undefined || options['header'] === false
   if (!TABLES.has(adapter_key) || type === null || isMapped) return options
@@ -23,5 +25,13 @@ export function optionsFor(
   const filled = [...Object.keys(constants).map((name) => pointerOf([name])), ...elements.map(({ pointer }) => pointer)]
   const isFilled = (pointer: string) =>
     filled.some((one) => pointer === one || pointer.startsWith(`${one}/`) || one.startsWith(`${pointer}/`))
-  return { ...options, columns: mappingOf(type).filter(({ pointer }) => pointer === '' || !isFilled(pointer)) }
+  const columns = mappingOf(type).filter(({ pointer }) => pointer === '' || !isFilled(pointer))
+  return { ...options, columns: marker ? withMarker(columns, marker.pointer) : columns }
+}
+
+/** The column that says which rows remove is read although the type does not declare it. */
+function withMarker(columns: ReturnType<typeof mappingOf>, pointer: string): ReturnType<typeof mappingOf> {
+  const steps = parsePointer(pointer)
+  if (steps.length > 1 || columns.some((column) => column.pointer === pointer)) return columns
+  return [...columns, { column: steps[0] as string, pointer, optional: true, required: false, kind: 'text' }]
 }

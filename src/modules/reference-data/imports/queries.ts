@@ -25,7 +25,8 @@ export interface ImportRow {
   readonly options: Record<string, unknown>
   readonly order_text: Record<string, unknown>
   readonly source: ImportSource
-  readonly counts: Record<string, number>
+  /** Of the file, and of a delta what it changed. */
+  readonly counts: Record<string, unknown>
   readonly rejects: unknown[]
   readonly gates: unknown[]
   readonly warnings: unknown[]

@@ -7,15 +7,20 @@ import type { Kernel } from '../../../kernel/kernel.ts'
 import { page } from '../../../kernel/page.ts'
 import { fail, found } from '../../../kernel/problem.ts'
 import { streamed, tenantRoute } from '../../../kernel/route.ts'
+import type { Static } from '../../../kernel/schema.ts'
 import { uuidv7 } from '../../../kernel/uuid.ts'
 import type { Adapter, Reject } from '../../../registry/adapter.ts'
 import { optionFaults } from '../../../registry/adapter-options.ts'
 import { adapters } from '../../../registry/adapters/index.ts'
 import { findUpload, readUpload, type UploadRow, useUpload } from '../../system/index.ts'
 import { findDatasetToChange } from '../datasets/queries.ts'
+import { expectBase } from '../deltas/base.ts'
+import { compareWithBase } from '../deltas/preview.ts'
+import { toDeltaRequest } from '../deltas/request.ts'
 import { findType } from '../types/queries.ts'
 import { expectHead, expectHeadTag, expectOwn } from '../versions/actions.ts'
-import { misfitOf, previewSource, rejectLines } from './actions.ts'
+import { misfitOf, rejectLines } from './actions.ts'
+import { previewSource } from './preview.ts'
 import {
   countRejects,
   findImport,
@@ -63,6 +68,12 @@ function sourceOf(kernel: Kernel, tx: Tx, upload: UploadRow, has_secrets: boolea
   return { file_name, size_bytes, sha256: null, fingerprint: kernel.audit.fingerprint(`${tx.tenant_id}:${sha256}`) }
 }
 
+/** The counts of a delta are kept beside those of the file. */
+const shownCounts = ({ delta = null, ...counts }: ImportRow['counts']) => ({
+  counts: Object.keys(counts).length === 0 ? null : (counts as never),
+  delta: delta as never,
+})
+
 const shownImport = (row: ImportRow) => ({
   import_id: row.import_id,
   list_key: row.list_key,
@@ -72,10 +83,10 @@ const shownImport = (row: ImportRow) => ({
   adapter_version: row.adapter_version,
   upload_id: row.upload_id,
   // A canary was never ordered.
-  order: 'strict' in row.order_text ? ({ options: row.options, ...row.order_text } as never) : null,
+  order: 'strict' in row.order_text ? ({ options: row.options, delta: null, ...row.order_text } as never) : null,
   source: row.source,
   progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
-  counts: Object.keys(row.counts).length === 0 ? null : (row.counts as never),
+  ...shownCounts(row.counts),
   rejects: row.rejects as never,
   gates: row.gates as never,
   warnings: row.warnings as never,
@@ -107,6 +118,20 @@ function expectOptions(adapter: Adapter, options: Record<string, unknown>): void
 function expectFits(adapter: Adapter, type_key: string, pointer: string): void {
   const detail = misfitOf(adapter, type_key)
   if (detail) fail('conflict', { detail, errors: [{ in: 'body', pointer, detail }] })
+}
+
+type DeltaToPreview = NonNullable<Static<typeof PreviewOrder>['delta']>
+
+/** The list's own type applies, whatever type is named. */
+async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
+  const dataset = found(await findDatasetToChange(tx, body.list_key))
+  expectOwn(dataset, tx)
+  expectFits(adapter, dataset.type_key, '#/delta/list_key')
+  const type = found(await findType(tx, dataset.type_key))
+  const request = toDeltaRequest(body)
+  // Which members will be dropped or hashed is said when the import starts, and checked then.
+  const base = await expectBase(tx, dataset, type, { base_version: body.base_version, privacy: null })
+  return { type, request, base }
 }
 
 export const importRoutes = [
@@ -150,13 +175,24 @@ export const importRoutes = [
     body: PreviewOrder,
     reply: [200, PreviewReply],
     limit: 'heavy',
-    problems: ['not_found', 'conflict', 'source_invalid', 'definition_invalid', 'upload_incomplete'],
+    problems: [
+      'not_found',
+      'conflict',
+      'source_invalid',
+      'definition_invalid',
+      'upload_incomplete',
+      'transition_not_allowed',
+      'base_not_newest',
+      'base_withdrawn',
+      'base_incompatible',
+    ],
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
     const adapter = found(adapters.get(params.adapter_key))
     expectOptions(adapter, body.options ?? {})
     if (body.type_key !== undefined) expectFits(adapter, body.type_key, '#/type_key')
     const type_key = body.type_key ?? adapter.target_type
     const type = type_key === null ? null : found(await read((tx) => findType(tx, type_key)))
+    const delta = body.delta && (await read((tx) => findPreviewBase(tx, body.delta as DeltaToPreview, adapter)))
     const { upload_id, text } = body
     const source =
       upload_id === undefined
@@ -169,7 +205,14 @@ export const importRoutes = [
     return previewSource(
       kernel,
       source,
-      { adapter_key, file_name: upload?.file_name ?? null, options: body.options ?? {}, type, limit: body.limit ?? 20 },
+      {
+        adapter_key,
+        file_name: upload?.file_name ?? null,
+        options: body.options ?? {},
+        type: delta?.type ?? type,
+        limit: body.limit ?? 20,
+        ...(delta && { delta: compareWithBase(read, delta.base, delta.request) }),
+      },
       { tenant_id: actor.tenant_id, signal: request.signal },
     )
   }),
@@ -181,7 +224,8 @@ export const importRoutes = [
       '`If-Match` names the newest version as an ETag, for example `"3"`. `drop` and `hash` take JSON pointers into an entry, ' +
       'with `*` for every element of an array; one that no row has is told in `warnings`. A source that lacks a file of its set, or ' +
       'the publisher’s end mark, fails unless an option of the adapter says that this is meant. `files` tells what was read in which ' +
-      'encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`.',
+      'encoding. The guards of the list also look at values that entries lose; a breach leaves the import `blocked`. With `delta` the ' +
+      'file holds changes to the newest version only; the result is a whole version, under the same guards.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
     body: ImportOrderBody,
@@ -196,6 +240,9 @@ export const importRoutes = [
       'head_moved',
       'definition_invalid',
       'transition_not_allowed',
+      'base_not_newest',
+      'base_withdrawn',
+      'base_incompatible',
     ],
   }).handle(async ({ tx, body, kernel, actor, request }) => {
     const dataset = found(await findDatasetToChange(tx, body.list_key))
@@ -208,6 +255,11 @@ export const importRoutes = [
     }
     expectHeadTag(dataset, request.if_match)
     expectHead(dataset, body.expected_head ?? null)
+    const privacy = { drop: body.drop ?? [], hash: body.hash ?? [] }
+    if (body.delta) {
+      const type = found(await findType(tx, dataset.type_key))
+      await expectBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
+    }
     const upload = await useUpload(tx, body.upload_id)
     const [import_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
@@ -227,16 +279,16 @@ export const importRoutes = [
       adapter_key: adapter.key,
       adapter_version: adapter.version,
       options: body.options ?? {},
-      source: sourceOf(kernel, tx, upload, (body.drop ?? []).length + (body.hash ?? []).length > 0),
+      source: sourceOf(kernel, tx, upload, privacy.drop.length + privacy.hash.length > 0),
       order_text: {
         strict: body.strict ?? true,
-        drop: body.drop ?? [],
-        hash: body.hash ?? [],
+        ...privacy,
         label: body.label ?? null,
         note: body.note ?? null,
         expected_head: body.expected_head ?? null,
         on_unchanged: body.on_unchanged ?? 'publish',
         override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
+        delta: body.delta ? toDeltaRequest(body.delta) : null,
       },
     })
     return job

@@ -16,6 +16,7 @@ import {
   text,
 } from '../../../kernel/schema.ts'
 import { encodingOrigins, encodings } from '../../../registry/formats/decode.ts'
+import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaView } from '../deltas/schema.ts'
 import { EntryValue, Gate, Label, ListKey, Located, Reject, VersionNumber, Warning } from '../schema.ts'
 import { ExpectedHead, Override } from '../versions/schema.ts'
 
@@ -66,6 +67,7 @@ export const PreviewOrder = closed(
     ),
     options: Type.Optional(Options),
     limit: Type.Optional(integer(1, 100, { default: 20 })),
+    delta: Type.Optional(DeltaPreviewBody),
   },
   {
     oneOf: [
@@ -108,6 +110,7 @@ export const PreviewReply = closed(
         limit: Type.Integer({ minimum: 0, description: 'Rows, or milliseconds.' }),
       }),
     ),
+    delta: nullable(DeltaPreviewView),
   },
   { title: 'Preview' },
 )
@@ -135,6 +138,7 @@ export const ImportOrderBody = closed({
     }),
   ),
   override_guards: Type.Optional(Override),
+  delta: Type.Optional(DeltaBody),
 })
 
 /** Enough to order the same import again, with or without its guards overridden. */
@@ -148,6 +152,7 @@ const OrderView = closed({
   expected_head: nullable(ExpectedHead),
   on_unchanged: oneOf(['publish', 'skip']),
   override: nullable(closed({ by: text(200), reason: text(2000) })),
+  delta: nullable(DeltaView),
 })
 
 export const importStates = [
@@ -187,6 +192,7 @@ export const ImportView = closed(
     }),
     progress: closed({ done: Count, total: nullable(Count), unit: nullable(text(50)) }),
     counts: nullable(closed({ rows: Count, accepted: Count, rejected: Count, data_bytes: Count })),
+    delta: nullable(DeltaCountsView),
     rejects: listOf(closed({ code: text(100), pointer: Type.String(), count: Count }), 1000, {
       description: 'Exact totals.',
     }),

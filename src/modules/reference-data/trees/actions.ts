@@ -24,6 +24,7 @@ import {
   findSiblings,
   findTree,
   insertBaseBlocks,
+  insertBaseBlocksOfEntries,
   insertDeltaBlocks,
   insertTree,
   listGroupBlocks,
@@ -74,12 +75,17 @@ export async function storeTree(tx: Tx, publication: TreePublication): Promise<v
   }
   const block_bits = baseBlockBits(entry_count)
   await insertTree(tx, { dataset_id, version, base_version: version, block_bits, delta_pairs: 0, nodes: tree.nodes })
+  const { blocks } = tree
+  if (!blocks) {
+    await insertBaseBlocksOfEntries(tx, dataset_id, version, block_bits)
+    return
+  }
   await createTreeStage(tx)
   await copyTreeStage(
     tx,
     (async function* () {
       yield COPY_BEGIN
-      yield* tree.blocks()
+      yield* blocks()
       yield COPY_END
     })(),
   )

@@ -1,12 +1,20 @@
 /** SQL of the stored Merkle trees of versions. */
 import type { Tx } from '../../../kernel/database/tx.ts'
 import type { GroupPosition } from '../../../registry/content/stored-tree.ts'
+import { OPEN } from '../versions/queries.ts'
 
 interface VersionId {
   readonly tenant_id: string
   readonly dataset_id: string
   readonly version: number
 }
+
+const firstBitsOf = (key_hash: string, bits: string): string =>
+  `((get_byte(${key_hash}, 0) << 16) | (get_byte(${key_hash}, 1) << 8) | get_byte(${key_hash}, 2)) >> (24 - ${bits}::int)`
+
+const deltaPairs = `(select sha256(convert_to('probity.key.1' || chr(10) || d.key, 'UTF8')) as key_hash,
+                    coalesce(s.hash, decode(repeat('00', 32), 'hex')) as entry_hash
+               from pg_temp.delta d left join pg_temp.stage s on s.key = d.key)`
 
 export interface TreeRow {
   readonly base_version: number
@@ -48,6 +56,55 @@ export const listGroupBlocks = (
       where t.tenant_id = $1 and t.dataset_id = $2 and t.version between $3 and $4
       order by b.version, b.block`,
     [tenant_id, dataset_id, base_version, version, group, group_bits],
+  )
+
+export const findNodes = (tx: Tx, { tenant_id, dataset_id, version }: VersionId) =>
+  tx.find<{ base_version: number; nodes: Buffer }>(
+    `select base_version, nodes from app.dataset_tree where tenant_id = $1 and dataset_id = $2 and version = $3`,
+    [tenant_id, dataset_id, version],
+  )
+
+/** Blocks that hold pairs of any of these groups, of the base and of all versions since, oldest first, each once. */
+export const listBlocksOfGroups = (
+  tx: Tx,
+  { tenant_id, dataset_id, version }: VersionId,
+  base_version: number,
+  groups: readonly number[],
+  group_bits: number,
+) =>
+  tx.query<{ pairs: Buffer }>(
+    `select b.pairs
+       from app.dataset_tree t,
+            lateral (select distinct n as block from unnest($5::bigint[]) as g (at),
+                       lateral generate_series(
+                         case when t.block_bits >= $6::bigint then (g.at << (t.block_bits - $6::bigint)::int)
+                              else g.at >> ($6::bigint - t.block_bits)::int end,
+                         case when t.block_bits >= $6::bigint then (((g.at + 1) << (t.block_bits - $6::bigint)::int) - 1)
+                              else g.at >> ($6::bigint - t.block_bits)::int end) as n) r,
+            lateral (select pairs from app.dataset_tree_block
+                      where tenant_id = t.tenant_id and dataset_id = t.dataset_id and version = t.version
+                        and block = r.block limit 1) b
+      where t.tenant_id = $1 and t.dataset_id = $2 and t.version between $3 and $4
+      order by t.version`,
+    [tenant_id, dataset_id, base_version, version, groups, group_bits],
+  )
+
+/** Key hash and staged entry hash (zeros: removed) of every key of the delta, by group. The key hash is the one of hashes.ts. */
+export const listDeltaGroups = (tx: Tx, group_bits: number) =>
+  tx.query<{ group: number; pairs: Buffer }>(
+    `select ${firstBitsOf('h.key_hash', '$1')} as group, string_agg(h.key_hash || h.entry_hash, ''::bytea) as pairs
+       from ${deltaPairs} h group by 1 order by 1`,
+    [group_bits],
+  )
+
+/** Hashes of the entries a list will have once the delta is applied: those that stay, in key order. */
+export const listUntouchedHashes = (tx: Tx, dataset_id: string, after: string, count: number) =>
+  tx.query<{ key: string; hash: Buffer | null }>(
+    `select e.key, case when d.key is null then e.hash end as hash
+       from (select key, hash from app.dataset_entry
+              where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN} and key > $3 order by key limit $4) e
+       left join pg_temp.delta d on d.key = e.key order by e.key`,
+    [tx.tenant_id, dataset_id, after, count],
   )
 
 export interface NewTree {
@@ -104,11 +161,20 @@ export const insertBaseBlocks = (tx: Tx, dataset_id: string, version: number) =>
 export const insertDeltaBlocks = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
   tx.run(
     `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
-     select $1, $2, $3, ((get_byte(h.key_hash, 0) << 16) | (get_byte(h.key_hash, 1) << 8) | get_byte(h.key_hash, 2)) >> (24 - $4::int),
+     select $1, $2, $3, ${firstBitsOf('h.key_hash', '$4')},
             string_agg(h.key_hash || h.entry_hash, ''::bytea order by h.key_hash)
-       from (select sha256(convert_to('probity.key.1' || chr(10) || d.key, 'UTF8')) as key_hash,
-                    coalesce(s.hash, decode(repeat('00', 32), 'hex')) as entry_hash
-               from pg_temp.delta d left join pg_temp.stage s on s.key = d.key) h
+       from ${deltaPairs} h
+      group by 4`,
+    [tx.tenant_id, dataset_id, version, block_bits],
+  )
+
+/** The blocks of a base from the entries of the newest version, which are written. */
+export const insertBaseBlocksOfEntries = (tx: Tx, dataset_id: string, version: number, block_bits: number) =>
+  tx.run(
+    `insert into app.dataset_tree_block (tenant_id, dataset_id, version, block, pairs)
+     select $1, $2, $3, ${firstBitsOf('h.key_hash', '$4')}, string_agg(h.key_hash || h.hash, ''::bytea order by h.key_hash)
+       from (select sha256(convert_to('probity.key.1' || chr(10) || key, 'UTF8')) as key_hash, hash
+               from app.dataset_entry where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN}) h
       group by 4`,
     [tx.tenant_id, dataset_id, version, block_bits],
   )

@@ -90,6 +90,15 @@ export interface Exchange {
   apply(dataset_id: string, version: number, has_head: boolean): Promise<unknown>
 }
 
+/** Where the table `delta` says how the staged content differs from the head. */
+export const exchangeOfDelta = (tx: Tx) => ({
+  async restate(dataset_id: string, definition: Form) {
+    await markRestated(tx, dataset_id, definition)
+    return countDelta(tx)
+  },
+  apply: (dataset_id: string, version: number) => applyDelta(tx, dataset_id, version),
+})
+
 /** By way of the stage: for content of any size. */
 const throughStage = (tx: Tx, { entry_count, is_ordered = false }: StagedContent): Exchange => ({
   async compare(dataset_id, has_head) {
@@ -100,10 +109,7 @@ const throughStage = (tx: Tx, { entry_count, is_ordered = false }: StagedContent
     await createDelta(tx, dataset_id)
     return countDelta(tx)
   },
-  async restate(dataset_id, definition) {
-    await markRestated(tx, dataset_id, definition)
-    return countDelta(tx)
-  },
+  ...exchangeOfDelta(tx),
   losses: (dataset_id, definition, counts) => countLosses(tx, dataset_id, definition, counts),
   apply: (dataset_id, version, has_head) =>
     has_head ? applyDelta(tx, dataset_id, version) : insertStaged(tx, dataset_id, version, is_ordered),
@@ -266,9 +272,19 @@ export async function expectVersion(
 export const makerOf = ({ provenance, created_by }: Pick<VersionRow, 'provenance' | 'created_by'>): string =>
   typeof provenance['imported_by'] === 'string' ? provenance['imported_by'] : created_by
 
+/** The version a delta was applied to; null where a whole list was imported. The database keeps it the one before. */
+const deltaBaseOf = ({ provenance }: Pick<VersionRow, 'provenance'>): number | null =>
+  (provenance['delta'] as { base_version: number } | undefined)?.base_version ?? null
+
 export const shownVersion = (list_key: string, version: VersionRow) => {
   const { tenant_id: _t, dataset_id: _d, type_tenant_id: _y, base_version: _b, provenance: _p, ...rest } = version
-  return { list_key, list_origin: originOf(version.tenant_id), ...rest, created_by: makerOf(version) }
+  return {
+    list_key,
+    list_origin: originOf(version.tenant_id),
+    ...rest,
+    delta_base_version: deltaBaseOf(version),
+    created_by: makerOf(version),
+  }
 }
 
 interface DifferenceInput {

@@ -255,20 +255,24 @@ export interface DuplicateRow {
   readonly row: number
   readonly line: number | null
   readonly first_row: number
+  /** One row of the key changes the entry, and the other removes it. */
+  readonly is_contradiction: boolean
 }
+
+const repeated = `(select key, row, line, first_row, op <> first_op as is_contradiction from (
+   select key, op, row, line, min(row) over k as first_row, first_value(op) over (k order by row) as first_op from pg_temp.stage
+    where key in (select key from pg_temp.stage group by key having count(*) > 1) window k as (partition by key)) d
+  where row > first_row) r`
 
 /** Every row after the first that has a key again. */
 export const listStagedDuplicates = (tx: Tx, limit: number) =>
-  tx.query<DuplicateRow>(
-    `select key, row, line, first_row from (
-       select key, row, line, min(row) over (partition by key) as first_row from pg_temp.stage
-        where key in (select key from pg_temp.stage group by key having count(*) > 1)) d
-      where row > first_row order by row limit $1`,
-    [limit],
-  )
+  tx.query<DuplicateRow>(`select * from ${repeated} order by row limit $1`, [limit])
 
-export const countStagedDuplicates = async (tx: Tx): Promise<number> =>
-  (await tx.find<{ n: number }>('select (count(*) - count(distinct key))::bigint as n from pg_temp.stage'))?.n ?? 0
+export const countStagedDuplicates = async (tx: Tx): Promise<{ repeated: number; contradicting: number }> =>
+  (await tx.find<{ repeated: number; contradicting: number }>(
+    `select count(*) filter (where not is_contradiction) as repeated, count(*) filter (where is_contradiction) as contradicting
+       from ${repeated}`,
+  )) ?? { repeated: 0, contradicting: 0 }
 
 /** What the staged content changes against the head. */
 export const createDelta = (tx: Tx, dataset_id: string) =>

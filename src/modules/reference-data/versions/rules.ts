@@ -52,6 +52,12 @@ const DEFAULT_REMOVED_BPS = 1000
 const DEFAULT_REMOVED_ENTRIES = 10
 const DEFAULT_CHANGED_BPS = 5000
 
+/** So many values and entries of a member may always be lost, whatever share of the list they are. */
+export const lossLimits = (guards: GuardSettings): { readonly lost: number; readonly emptied: number } => ({
+  lost: guards.max_members_lost ?? DEFAULT_LOST,
+  emptied: guards.max_emptied_entries ?? DEFAULT_LOST,
+})
+
 const guard = (detail: string, facts: Record<string, unknown>): Gate => ({
   gate: 'guard',
   detail,
@@ -118,9 +124,8 @@ export function guardBreaches(guards: GuardSettings, facts: GuardFacts): Gate[] 
 /** A list may keep all its entries and still lose what they are found by. */
 function lossBreaches(guards: GuardSettings, losses: readonly MemberLoss[]): Gate[] {
   const share = guards.max_members_lost_bps ?? DEFAULT_LOST_BPS
-  const always = guards.max_members_lost ?? DEFAULT_LOST
+  const { lost: always, emptied: emptied_always } = lossLimits(guards)
   const emptied_share = guards.max_emptied_bps ?? DEFAULT_LOST_BPS
-  const emptied_always = guards.max_emptied_entries ?? DEFAULT_LOST
   return losses.flatMap((loss): Gate[] => {
     const { pointer, title, lost, values_before, emptied, entries_before } = loss
     const gates: Gate[] = []

@@ -41,6 +41,11 @@ const metadata = {
   data_bytes: Count,
   origin: oneOf(['import', 'inline', 'seed', 'overlay', 'rebase'], { description: 'How the version was made.' }),
   difference: Difference,
+  delta_base_version: nullable(
+    integer(1, Number.MAX_SAFE_INTEGER, {
+      description: 'Where the import held changes only: the version they were applied to.',
+    }),
+  ),
   note: nullable(text(2000)),
   created_at: Timestamp(),
   created_by: text(200),
@@ -91,7 +96,7 @@ export const Provenance = closed(
       type: 'object',
       description:
         'Adapter and its version, the file’s name and its own sha256 (a keyed fingerprint where members were dropped or hashed), ' +
-        'options, dropped or hashed members, overridden guards.',
+        'options, dropped or hashed members, overridden guards; of a delta its base version and counts.',
     }),
     activations: listOf(
       closed({

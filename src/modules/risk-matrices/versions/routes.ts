@@ -54,7 +54,7 @@ function shownText(kind: DefinitionKind, written: Written, findings: readonly Fi
 }
 
 const shownMetadata = (kind: DefinitionKind, key: string, version: VersionRow) => {
-  const { list_key, list_origin, ...rest } = shownVersion(key, version)
+  const { list_key, list_origin, delta_base_version: _, ...rest } = shownVersion(key, version)
   return { [kind.param]: list_key, [`${kind.word}_origin`]: list_origin, ...rest } as never
 }
 

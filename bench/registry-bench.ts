@@ -1,0 +1,158 @@
+/** What measures of the registry share: a list to import into, an import as a job does it, and lines of the table. */
+import fs from 'node:fs'
+import path from 'node:path'
+import type pg from 'pg'
+import type { Database, Tx } from '../src/kernel/database/tx.ts'
+import { uuidv7 } from '../src/kernel/uuid.ts'
+import { type DatasetRow, insertDataset } from '../src/modules/reference-data/datasets/queries.ts'
+import { resolveDelta } from '../src/modules/reference-data/deltas/actions.ts'
+import { importRows, readSource } from '../src/modules/reference-data/imports/actions.ts'
+import { definitionOf } from '../src/modules/reference-data/types/actions.ts'
+import type { TypeRow } from '../src/modules/reference-data/types/queries.ts'
+import { publishStaged } from '../src/modules/reference-data/versions/actions.ts'
+import type { BenchDatabases } from './database.ts'
+import { median } from './median.ts'
+
+/** One line of the table: how often per second ours does it, and what stands beside it. */
+export interface Comparison {
+  readonly what: string
+  readonly entries: number
+  readonly ours: string
+  readonly beside: string
+  /** Ours ÷ the other, as speeds: above 1 ours is faster. Null: could not be measured. */
+  readonly ratio: number | null
+  readonly aim?: number
+  readonly floor?: number
+}
+
+export interface Bench {
+  readonly databases: BenchDatabases
+  readonly database: Database
+  readonly plain: pg.Client
+  readonly scope: { tenant_id: string; actor: string }
+  readonly type: TypeRow
+  readonly say: (text: string) => void
+}
+
+export const SMALL_ROUNDS = 9
+export const LARGE_ROUNDS = 3
+export const roundsFor = (entries: number): number =>
+  entries > 500_000 ? 1 : entries > 10_000 ? LARGE_ROUNDS : SMALL_ROUNDS
+
+export async function timed(body: () => Promise<unknown>): Promise<number> {
+  const from_ms = performance.now()
+  await body()
+  return performance.now() - from_ms
+}
+
+/** The script of the worker thread lies beside this bundle. */
+const built = { script: (name: string) => path.join(import.meta.dirname, `${name}.mjs`) }
+export const bytesOf = (file: string) => fs.createReadStream(file, { highWaterMark: 256 * 1024 })
+
+export const newList = (tx: Tx, { type }: Bench) =>
+  insertDataset(tx, {
+    dataset_id: uuidv7(),
+    family: 'list',
+    list_key: `bench-${uuidv7()}`,
+    role: 'base',
+    type_tenant_id: type.tenant_id,
+    type_key: type.type_key,
+    title: 'Measured',
+  }) as Promise<DatasetRow>
+
+/**
+ * What an import job does with its source: read, check and hash in the thread, stage, publish, commit. With `base_version` the file
+ * holds changes to that version only.
+ */
+export const importFile = (
+  { database, scope, type }: Bench,
+  list: DatasetRow,
+  file: string,
+  base_version: number | null = null,
+): Promise<unknown> => {
+  const run = { strict: true, onRejects: async () => {}, onProgress: async () => {} }
+  const outputs = readSource(built, bytesOf(file), {
+    adapter_key: 'ndjson',
+    options: {},
+    type: definitionOf(type),
+    strict: true,
+    drop: [],
+    hash: [],
+    hash_key: null,
+    filled: [],
+    ...(base_version !== null && { delta: { marker: null } }),
+  })
+  return importRows<unknown>(
+    { ...run, outputs },
+    (body) => database.write(scope, body),
+    async (tx, totals, tree) => {
+      const { root, accepted, data_bytes, filled, is_ordered } = totals
+      const resolved =
+        base_version === null
+          ? null
+          : await resolveDelta(tx, {
+              dataset: { ...list, guards: {} },
+              type,
+              delta: { base_version, removed: { marker: null, keys: [] } },
+              privacy: { drop: [], hash: [] },
+              totals,
+              run,
+            })
+      const content = { content_hash: root as string, entry_count: accepted, data_bytes, filled, is_ordered, tree }
+      return publishStaged(
+        tx,
+        {
+          dataset: list,
+          type,
+          content: resolved?.content ?? content,
+          origin: 'import',
+          provenance: resolved ? { delta: resolved.counts } : {},
+          guards: null,
+        },
+        resolved?.exchange,
+      )
+    },
+  )
+}
+
+export const compared = (
+  what: string,
+  entries: number,
+  times_ms: readonly number[],
+  name: string,
+  others_ms: readonly number[],
+): Comparison => ({
+  what,
+  entries,
+  ours: `${median(times_ms).toFixed(1)} ms`,
+  beside: `${name} ${median(others_ms).toFixed(1)} ms`,
+  ratio: median(others_ms) / median(times_ms),
+})
+
+export const whole = (value: number): string => Math.round(value).toLocaleString('en')
+
+export function comparisonTable(
+  part: string,
+  unit: string,
+  comparisons: readonly Comparison[],
+  plainTable: (head: string[], rows: string[][]) => string,
+) {
+  return plainTable(
+    [part, unit, 'measured', 'beside it', 'ratio of speeds', 'aim', 'floor', ''],
+    comparisons.map(({ what, entries, ours, beside, ratio, aim, floor }) => [
+      what,
+      whole(entries),
+      ours,
+      beside,
+      ratio === null ? '–' : ratio >= 10 ? whole(ratio) : ratio.toFixed(2),
+      String(aim ?? '–'),
+      String(floor ?? '–'),
+      verdict(ratio, aim, floor),
+    ]),
+  )
+}
+
+function verdict(ratio: number | null, aim?: number, floor?: number): string {
+  if (ratio === null || aim === undefined || floor === undefined) return '–'
+  return ratio >= aim ? 'aim met' : ratio >= floor ? 'floor met' : 'below the floor'
+}

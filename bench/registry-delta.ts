@@ -1,0 +1,41 @@
+/** An import of changes only beside an import of the full file with as many changes. */
+import type { DatasetRow } from '../src/modules/reference-data/datasets/queries.ts'
+import { findVersion } from '../src/modules/reference-data/versions/queries.ts'
+import { median } from './median.ts'
+import { type Bench, type Comparison, importFile, roundsFor, timed, whole } from './registry-bench.ts'
+import type { ListFiles } from './registry-data.ts'
+
+/** `head` has the content of the fourth file. Each round changes one entry of a thousand by a delta, and back by the full file. */
+export async function measureDelta(
+  bench: Bench,
+  list: DatasetRow,
+  files: ListFiles,
+  head: number,
+): Promise<Comparison> {
+  const { database, databases, scope } = bench
+  const { entries, changed } = files
+  const delta_ms: number[] = []
+  const full_ms: number[] = []
+  const expectChanged = async (version: number): Promise<void> => {
+    const made = await database.read(scope, (tx) => findVersion(tx, list, version))
+    if (made?.difference.changed !== changed || made.entry_count !== entries) {
+      throw new Error(`version ${version} changes ${made?.difference.changed} of ${made?.entry_count} entries`)
+    }
+  }
+  let version = head
+  for (let round = 0; round < roundsFor(entries); round++) {
+    await databases.administer('checkpoint')
+    delta_ms.push(await timed(() => importFile(bench, list, files.changes, version)))
+    await expectChanged(++version)
+    await databases.administer('checkpoint')
+    full_ms.push(await timed(() => importFile(bench, list, files.fourth)))
+    await expectChanged(++version)
+  }
+  return {
+    what: `import of ${whole(changed)} changes only`,
+    entries,
+    ours: `${whole(median(delta_ms))} ms`,
+    beside: `import of the full file ${whole(median(full_ms))} ms`,
+    ratio: median(full_ms.map((ms, n) => ms / (delta_ms[n] as number))),
+  }
+}

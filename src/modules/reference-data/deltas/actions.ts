@@ -1,0 +1,240 @@
+/** Turning staged changes into a whole new version: what the list is afterwards, without reading what stays as it is. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import type { Entry, Reject, Warning } from '../../../registry/adapter.ts'
+import { parsePointer } from '../../../registry/content/pointer.ts'
+import { CHANGED_AND_REMOVED, changedAndRemoved } from '../../../registry/import/key-report.ts'
+import type { ImportTotals } from '../../../registry/import/order.ts'
+import { tallied } from '../../../registry/import/tallies.ts'
+import { arrayMembersOf } from '../../../registry/types/array-members.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import { checkList, type ListFault } from '../../../registry/types/list-rules.ts'
+import { lockDataset } from '../datasets/queries.ts'
+import { failRejected, type ImportRun } from '../imports/actions.ts'
+import type { Form } from '../losses/actions.ts'
+import { treeOfResult } from '../trees/update.ts'
+import { definitionOf } from '../types/actions.ts'
+import type { TypeRow } from '../types/queries.ts'
+import { type Exchange, exchangeOfDelta, type StagedContent } from '../versions/actions.ts'
+import { analyseStage, countDelta, countDeltaMembers, giveStageRoom } from '../versions/queries.ts'
+import { type GuardSettings, lossLimits, type MemberLoss } from '../versions/rules.ts'
+import { type BaseRequest, expectBase } from './base.ts'
+import {
+  countContradictions,
+  countFilled,
+  countHeadMembers,
+  countUnmatchedRemovals,
+  createDeltaOfStaged,
+  findUnmatchedRemoval,
+  indexDelta,
+  insertStatedRemovals,
+  listContradictions,
+  listStaged,
+  listUntouched,
+  removeUnapplied,
+  sumDeltaBytes,
+} from './queries.ts'
+import type { DeltaRequest } from './request.ts'
+
+export interface DeltaCounts {
+  readonly base_version: number
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  /** Entries of the base that stay as they are. */
+  readonly untouched: number
+  /** Rows that say what the base says already. */
+  readonly unchanged_rows: number
+  /** Removals of keys that the base does not have. */
+  readonly unmatched_removals: number
+}
+
+interface DeltaImport {
+  readonly dataset: { readonly dataset_id: string; readonly guards: GuardSettings }
+  readonly type: TypeRow
+  readonly delta: DeltaRequest
+  /** Members dropped and hashed by this import. */
+  readonly privacy: BaseRequest['privacy']
+  /** Of the file. */
+  readonly totals: ImportTotals
+  readonly run: Pick<ImportRun, 'strict' | 'onRejects'>
+}
+
+export interface ResolvedDelta {
+  readonly content: StagedContent
+  readonly exchange: Exchange
+  readonly counts: DeltaCounts
+  /** Those of the file, and what was found against the base. */
+  readonly totals: ImportTotals
+}
+
+const LARGE_FROM = 10_000
+const MAX_REJECTS = 1000
+const MAX_WARNINGS = 200
+const BATCH = 5_000
+
+/** In the transaction that publishes, after the file was staged. Locks the list. */
+export async function resolveDelta(tx: Tx, request: DeltaImport): Promise<ResolvedDelta> {
+  const { type, delta, privacy, totals } = request
+  const { guards } = request.dataset
+  const dataset = (await lockDataset(tx, request.dataset.dataset_id)) ?? fail('not_found')
+  const { dataset_id } = dataset
+  const base = await expectBase(tx, dataset, type, { base_version: delta.base_version, privacy })
+  if (delta.removed.keys.length > 0) {
+    await insertStatedRemovals(tx, delta.removed.keys)
+    await expectNoContradiction(tx, request)
+  }
+  if (totals.accepted >= LARGE_FROM) {
+    await giveStageRoom(tx)
+    await analyseStage(tx)
+  }
+  await createDeltaOfStaged(tx, dataset_id)
+  const unmatched = await warnOfUnmatched(tx, type)
+  const unchanged_rows = await removeUnapplied(tx)
+  const difference = await countDelta(tx)
+  const { added, removed, changed } = difference
+  if (added + removed + changed >= LARGE_FROM) await indexDelta(tx)
+  const entry_count = base.entry_count + added - removed
+  const faults = await checkRules(tx, dataset_id, definitionOf(type), entry_count)
+  const found = withFaults({ ...totals, warnings: [...unmatched, ...totals.warnings].slice(0, MAX_WARNINGS) }, faults)
+  if (faults.length > 0) {
+    await request.run.onRejects(faults)
+    if (request.run.strict) failRejected(found)
+  }
+  const { root, tree } = await treeOfResult(tx, base, { entry_count, changed_keys: added + removed + changed })
+  return {
+    content: {
+      content_hash: root,
+      entry_count,
+      data_bytes: base.data_bytes + (await sumDeltaBytes(tx, dataset_id)),
+      filled: await countFilledMembers(tx, dataset_id, Object.keys(guards.min_filled_bps ?? {})),
+      tree,
+      // Counted from the delta when guards ask for losses.
+      members: {},
+      doubts: [...totals.doubts, ...unmatched],
+    },
+    exchange: {
+      ...exchangeOfDelta(tx),
+      compare: async () => difference,
+      losses: (_, form) => countDeltaLosses(tx, dataset_id, form, guards),
+    },
+    counts: {
+      base_version: base.version,
+      added,
+      changed,
+      removed,
+      untouched: base.entry_count - changed - removed,
+      unchanged_rows,
+      unmatched_removals: unmatched[0]?.count ?? 0,
+    },
+    totals: found,
+  }
+}
+
+/** A row that changes an entry whose key is stated as removed. Which of both is meant nobody can say. */
+async function expectNoContradiction(tx: Tx, { run, totals }: DeltaImport): Promise<void> {
+  const count = await countContradictions(tx)
+  if (count === 0) return
+  const rows = await listContradictions(tx, MAX_REJECTS)
+  await run.onRejects(
+    rows.map(({ key, row, line }) =>
+      changedAndRemoved(key, { row, ...(line !== null && { line }) }, 'is stated as removed'),
+    ),
+  )
+  failRejected({
+    ...totals,
+    accepted: totals.accepted - count,
+    rejected: totals.rejected + count,
+    reject_totals: [...totals.reject_totals, { code: CHANGED_AND_REMOVED, pointer: '', count }],
+  })
+}
+
+/** Such a delta was most likely made for another version or another list. */
+async function warnOfUnmatched(tx: Tx, type: TypeRow): Promise<Warning[]> {
+  const count = await countUnmatchedRemovals(tx)
+  const first = count === 0 ? undefined : await findUnmatchedRemoval(tx)
+  if (!first) return []
+  const { fields, key_pointers } = definitionOf(type)
+  const is_personal = key_pointers.some((pointer) => fields[pointer]?.personal)
+  const name = is_personal ? '' : ` The first is ${JSON.stringify(first.key.slice(0, 100))}.`
+  const removals = count === 1 ? '1 removal names a key' : `${count} removals name keys`
+  const message = `${removals} that the base version does not have; the delta may belong to another version.${name}`
+  const at = first.row > 0 ? { at: { row: first.row, ...(first.line !== null && { line: first.line }) } } : {}
+  return [{ code: 'removals_unmatched', message, count, closes_guard: true, ...at }]
+}
+
+/** Rules of the type over the list as it will be. Where they compare entries, all of them are read. */
+async function checkRules(
+  tx: Tx,
+  dataset_id: string,
+  definition: TypeDefinition,
+  entry_count: number,
+): Promise<Reject[]> {
+  const { unique = [], contiguous, ...bounds } = definition.list_rules
+  if (unique.length === 0 && !contiguous) {
+    return checkList({ ...definition, list_rules: bounds })
+      .finish(entry_count)
+      .map(toReject)
+  }
+  const rules = checkList(definition)
+  for (let after = ''; ; ) {
+    const rows = await listUntouched(tx, dataset_id, after, BATCH)
+    for (const { key, data } of rows) if (data !== null) rules.add(key, JSON.parse(data) as Entry)
+    if (rows.length < BATCH) break
+    after = rows.at(-1)?.key as string
+  }
+  for (let after = ''; ; ) {
+    const rows = await listStaged(tx, after, BATCH)
+    for (const { key, data } of rows) rules.add(key, JSON.parse(data) as Entry)
+    if (rows.length < BATCH) break
+    after = rows.at(-1)?.key as string
+  }
+  return rules.finish().map(toReject)
+}
+
+const toReject = ({ code, pointer, message }: ListFault): Reject => ({
+  code,
+  pointer,
+  message,
+  at: { row: 0 },
+  excerpt: null,
+})
+
+const withFaults = (totals: ImportTotals, faults: readonly Reject[]): ImportTotals =>
+  faults.length === 0 ? totals : { ...totals, reject_totals: [...totals.reject_totals, ...tallied(faults)] }
+
+async function countFilledMembers(
+  tx: Tx,
+  dataset_id: string,
+  pointers: readonly string[],
+): Promise<Record<string, number>> {
+  if (pointers.length === 0) return {}
+  const counts = await countFilled(tx, dataset_id, pointers.map(parsePointer))
+  return Object.fromEntries(pointers.map((pointer, index) => [pointer, counts[index]?.n ?? 0]))
+}
+
+/** Only where more is lost than the guards always let pass is the whole list counted, to know the share. */
+async function countDeltaLosses(
+  tx: Tx,
+  dataset_id: string,
+  definition: Form,
+  guards: GuardSettings,
+): Promise<MemberLoss[]> {
+  const members = arrayMembersOf(definition)
+  if (members.length === 0) return []
+  const limits = lossLimits(guards)
+  const rows = (await countDeltaMembers(tx, dataset_id, members)).filter(
+    ({ lost, emptied }) => lost > limits.lost || emptied > limits.emptied,
+  )
+  if (rows.length === 0) return []
+  const counted = members.filter(({ pointer }) => rows.some((row) => row.pointer === pointer))
+  const before = new Map((await countHeadMembers(tx, dataset_id, counted)).map((row) => [row.pointer, row]))
+  return rows.map(({ pointer, lost, emptied }) => ({
+    pointer,
+    title: definition.fields[pointer]?.title ?? pointer,
+    lost,
+    values_before: before.get(pointer)?.values ?? 0,
+    emptied,
+    entries_before: before.get(pointer)?.entries ?? 0,
+  }))
+}

@@ -1,0 +1,81 @@
+/** Whether a delta may be applied to the version it names: the newest one, not withdrawn, and in the form entries have now. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { fail } from '../../../kernel/problem.ts'
+import { compareTypes } from '../../../registry/types/compatibility.ts'
+import type { DatasetRow } from '../datasets/queries.ts'
+import { definitionOf } from '../types/actions.ts'
+import { findTypeVersion, type TypeRow } from '../types/queries.ts'
+import { findVersion, type VersionRow } from '../versions/queries.ts'
+
+export interface BaseRequest {
+  readonly base_version: number
+  /** Members the import drops and hashes; null where that is not said yet. */
+  readonly privacy: { readonly drop: readonly string[]; readonly hash: readonly string[] } | null
+}
+
+/** Refuses with 409 and the present number. Under the lock of the list the answer stays true until the transaction ends. */
+export async function expectBase(
+  tx: Tx,
+  dataset: DatasetRow,
+  type: TypeRow,
+  { base_version, privacy }: BaseRequest,
+): Promise<VersionRow> {
+  const { head_version, list_key } = dataset
+  if (base_version !== head_version) failNotNewest(dataset, base_version)
+  const base = (await findVersion(tx, dataset, base_version)) ?? fail('internal')
+  if (base.state === 'withdrawn') {
+    fail('base_withdrawn', {
+      detail: `Version ${base_version} of ${list_key} is withdrawn, and what is built on it would keep what was wrong with it.`,
+      members: { head_version },
+    })
+  }
+  const difference = (await typeDifference(tx, base, type)) ?? (privacy && privacyDifference(base, privacy))
+  if (difference !== null) {
+    fail('base_incompatible', {
+      detail: `${difference} Entries that the delta does not name would differ from those it does: import the full file once.`,
+      members: { head_version },
+    })
+  }
+  return base
+}
+
+function failNotNewest({ head_version, list_key }: DatasetRow, base_version: number): never {
+  const present =
+    head_version === 0 ? `${list_key} has no version yet` : `The newest version of ${list_key} is ${head_version}`
+  const why =
+    base_version > head_version
+      ? `there is no version ${base_version}`
+      : `a delta against version ${base_version} was applied already, or another version came after it`
+  return fail('base_not_newest', { detail: `${present}; ${why}.`, members: { head_version, base_version } })
+}
+
+/** A sentence where the base's entries might not fit the type, or would be stored otherwise. */
+async function typeDifference(tx: Tx, base: VersionRow, type: TypeRow): Promise<string | null> {
+  const is_same = base.type_tenant_id === type.tenant_id && base.type_key === type.type_key
+  if (is_same && base.type_version === type.type_version) return null
+  const written = `Version ${base.version} was written by version ${base.type_version} of the type ${base.type_key}, and the type`
+  const old = await findTypeVersion(tx, base.type_tenant_id, base.type_key, base.type_version)
+  if (!old) return `${written} cannot be compared.`
+  const [before, now] = [definitionOf(old), definitionOf(type)]
+  const { verdict } = compareTypes(before, now)
+  const fits = (verdict === 'compatible' || verdict === 'review') && isDeepStrictEqual(before.trim, now.trim)
+  return fits ? null : `${written} has changed since (version ${type.type_version}).`
+}
+
+/** A sentence where members were dropped or hashed in the base and would not be now, or the other way round. */
+function privacyDifference(
+  { version, provenance }: VersionRow,
+  { drop, hash }: NonNullable<BaseRequest['privacy']>,
+): string | null {
+  const sorted = (members: unknown): string[] => (Array.isArray(members) ? members.map(String).sort() : [])
+  for (const [name, before, now] of [
+    ['dropped', sorted(provenance['dropped_members']), sorted(drop)],
+    ['hashed', sorted(provenance['hashed_members']), sorted(hash)],
+  ] as const) {
+    if (isDeepStrictEqual(before, now)) continue
+    const listed = (members: readonly string[]) => (members.length === 0 ? 'none' : members.join(', '))
+    return `Members ${name} in version ${version}: ${listed(before)}; in this import: ${listed(now)}.`
+  }
+  return null
+}

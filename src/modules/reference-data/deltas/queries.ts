@@ -1,0 +1,152 @@
+/** SQL of delta imports: staged changes and removals against the head, looked up by key so that the list itself is not read. */
+import type { Tx } from '../../../kernel/database/tx.ts'
+import { OPEN } from '../versions/queries.ts'
+
+/** Keys stated beside the file; one that a row removes as well is stated twice and meant once. */
+export const insertStatedRemovals = (tx: Tx, keys: readonly string[]) =>
+  tx.run(
+    `insert into pg_temp.stage (key, op, hash, row)
+     select distinct k.key, 'remove', decode(repeat('00', 32), 'hex'), 0 from unnest($1::text[]) as k (key)
+      where not exists (select from pg_temp.stage s where s.key = k.key and s.op = 'remove')`,
+    [keys],
+  )
+
+/** Rows that change an entry which is stated as removed. */
+export const listContradictions = (tx: Tx, limit: number) =>
+  tx.query<{ key: string; row: number; line: number | null }>(
+    `select s.key, s.row, s.line from pg_temp.stage s join pg_temp.stage r on r.key = s.key and r.op = 'remove' and r.row = 0
+      where s.op = 'put' order by s.row limit $1`,
+    [limit],
+  )
+export const countContradictions = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ n: number }>(
+      `select count(*) as n from pg_temp.stage s join pg_temp.stage r on r.key = s.key and r.op = 'remove' and r.row = 0
+        where s.op = 'put'`,
+    )
+  )?.n ?? 0
+
+/** The limit keeps it an index read per key, whatever the planner believes of the stage. */
+const headOfStaged = `lateral (select key, hash, data from app.dataset_entry
+  where tenant_id = $1 and dataset_id = $2 and key = s.key and v_to = ${OPEN} limit 1) h on true`
+
+/** What the staged rows change against the head. Entries that are not staged stay. */
+export const createDeltaOfStaged = (tx: Tx, dataset_id: string) =>
+  tx.run(
+    `create temporary table delta on commit drop as
+     select s.key, case when s.op = 'remove' then 'removed' when h.key is null then 'added' else 'changed' end as what
+       from pg_temp.stage s left join ${headOfStaged}
+      where case when s.op = 'remove' then h.key is not null else s.hash is distinct from h.hash end`,
+    [tx.tenant_id, dataset_id],
+  )
+
+export interface UnmatchedRow {
+  readonly key: string
+  readonly row: number
+  readonly line: number | null
+}
+
+const unmatched = `pg_temp.stage s where s.op = 'remove' and not exists (select from pg_temp.delta d where d.key = s.key)`
+
+/** The first removal, in the order of the file, of a key that the head does not have. */
+export const findUnmatchedRemoval = (tx: Tx) =>
+  tx.find<UnmatchedRow>(`select s.key, s.row, s.line from ${unmatched} order by s.row = 0, s.row, s.key limit 1`)
+export const countUnmatchedRemovals = async (tx: Tx): Promise<number> =>
+  (await tx.find<{ n: number }>(`select count(*) as n from ${unmatched}`))?.n ?? 0
+
+/** Afterwards the stage holds what is added and changed, and nothing else. Gives the number of rows that change nothing. */
+export const removeUnapplied = async (tx: Tx): Promise<number> => {
+  const row = await tx.find<{ n: number }>(
+    `with gone as (delete from pg_temp.stage s
+                    where s.op = 'remove' or not exists (select from pg_temp.delta d where d.key = s.key) returning s.op)
+     select count(*) filter (where op <> 'remove') as n from gone`,
+  )
+  return row?.n ?? 0
+}
+
+/** A large delta is read in batches beside the list: each looks its keys up. */
+export const indexDelta = async (tx: Tx): Promise<void> => {
+  await tx.run('create index on pg_temp.stage (key)')
+  await tx.run('create index on pg_temp.delta (key)')
+  await tx.run('analyze pg_temp.stage (key)')
+  await tx.run('analyze pg_temp.delta')
+}
+
+/** By how much the bytes of the list grow. */
+export const sumDeltaBytes = async (tx: Tx, dataset_id: string): Promise<number> => {
+  const row = await tx.find<{ n: number }>(
+    `select (coalesce(sum(octet_length(a.data)), 0) - coalesce(sum(octet_length(h.data)), 0))::bigint as n
+       from pg_temp.delta s left join pg_temp.stage a on a.key = s.key left join ${headOfStaged}`,
+    [tx.tenant_id, dataset_id],
+  )
+  return row?.n ?? 0
+}
+
+export interface StagedEntryRow {
+  readonly key: string
+  readonly hash: Buffer
+  readonly data: string
+}
+
+/** Added and changed entries in key order. */
+export const listStaged = (tx: Tx, after: string, count: number) =>
+  tx.query<StagedEntryRow>('select key, hash, data from pg_temp.stage where key > $1 order by key limit $2', [
+    after,
+    count,
+  ])
+
+/** Entries of the head in key order; `data` is null for one that the delta changes or removes. */
+export const listUntouched = (tx: Tx, dataset_id: string, after: string, count: number) =>
+  tx.query<{ key: string; data: string | null }>(
+    `select e.key, case when d.key is null then e.data end as data
+       from (select key, data from app.dataset_entry
+              where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN} and key > $3 order by key limit $4) e
+       left join pg_temp.delta d on d.key = e.key order by e.key`,
+    [tx.tenant_id, dataset_id, after, count],
+  )
+
+/** In how many entries of the result each of these members is filled, in the order given. */
+export const countFilled = (tx: Tx, dataset_id: string, paths: readonly (readonly string[])[]) =>
+  tx.query<{ n: number }>(
+    `with result as (
+       select data::jsonb as data from pg_temp.stage
+       union all
+       select h.data::jsonb from app.dataset_entry h
+        where h.tenant_id = $1 and h.dataset_id = $2 and h.v_to = ${OPEN}
+          and not exists (select from pg_temp.delta d where d.key = h.key))
+     select (select count(*) from result r
+              where r.data #> p.path is not null and r.data #> p.path not in ('null'::jsonb, '""'::jsonb)) as n
+       from (select n, array(select jsonb_array_elements_text(path)) as path
+               from jsonb_array_elements($3::jsonb) with ordinality as e (path, n)) p order by p.n`,
+    [tx.tenant_id, dataset_id, JSON.stringify(paths)],
+  )
+
+/** Values of array members in all entries of the head, beyond those every entry must have. */
+export const countHeadMembers = (
+  tx: Tx,
+  dataset_id: string,
+  members: readonly { readonly pointer: string; readonly path: readonly string[]; readonly required: number }[],
+) =>
+  tx.query<{ pointer: string; values: number; entries: number }>(
+    `with counted as (
+       select m.pointer, case when jsonb_typeof(h.data #> m.path) = 'array'
+                           then greatest(0, jsonb_array_length(h.data #> m.path) - m.required) else 0 end as n
+         from (select data::jsonb as data from app.dataset_entry
+                where tenant_id = $1 and dataset_id = $2 and v_to = ${OPEN} offset 0) h,
+              jsonb_to_recordset($3::jsonb) as m (pointer text, path text[], required int))
+     select pointer, sum(n)::bigint as values, count(*) filter (where n > 0) as entries from counted group by pointer`,
+    [tx.tenant_id, dataset_id, JSON.stringify(members)],
+  )
+
+/** The hashes of these keys in a version; keys it does not have are missing. */
+export const listHashesOfKeys = (
+  tx: Tx,
+  of: { readonly tenant_id: string; readonly dataset_id: string; readonly version: number },
+  keys: readonly string[],
+) =>
+  tx.query<{ key: string; hash: Buffer }>(
+    `select k.key, h.hash from unnest($4::text[]) as k (key),
+            lateral (select hash from app.dataset_entry
+                      where tenant_id = $1 and dataset_id = $2 and key = k.key and v_from <= $3 and v_to > $3 limit 1) h`,
+    [of.tenant_id, of.dataset_id, of.version, keys],
+  )

@@ -1,0 +1,68 @@
+/** Wire contract of delta imports. */
+import { Count, closed, listOf, nullable, Type, text } from '../../../kernel/schema.ts'
+import { ListKey, VersionNumber } from '../schema.ts'
+
+/** Of keys and marker values; more removals than this are stated in the file. */
+const MAX_STATED_KEYS = 10_000
+
+const Marker = closed(
+  {
+    pointer: text(200, {
+      pattern: '^(/[^/\\u0000]+)+$',
+      description:
+        'The member of a row that says so. One that the type does not declare is taken out of the entry before it is validated.',
+      examples: ['/action'],
+    }),
+    values: listOf(text(200), 50, { minItems: 1, uniqueItems: true, description: 'Values that mean: removed.' }),
+  },
+  { description: 'Rows that remove: only their key counts, and the rest of them need not fit the type.' },
+)
+const Keys = listOf(text(500), MAX_STATED_KEYS, {
+  uniqueItems: true,
+  description: 'Business keys, as entries of the list show them.',
+})
+
+export const DeltaBody = closed(
+  {
+    base_version: VersionNumber,
+    removed: Type.Optional(closed({ marker: Type.Optional(Marker), keys: Type.Optional(Keys) })),
+  },
+  {
+    description:
+      'The file holds added and changed entries only, each of them whole; others stay as in base_version, which must be the newest ' +
+      'version (409 base_not_newest with head_version).',
+  },
+)
+/** As it was ordered, with everything said. */
+export const DeltaView = closed(
+  { base_version: VersionNumber, removed: closed({ marker: nullable(Marker), keys: Keys }) },
+  { title: 'DeltaOrder' },
+)
+
+const counts = {
+  base_version: VersionNumber,
+  added: Count,
+  changed: Count,
+  removed: Count,
+  unchanged_rows: Type.Integer({ minimum: 0, description: 'Rows that say what the base says already.' }),
+  unmatched_removals: Type.Integer({
+    minimum: 0,
+    description: 'Removals of keys that the base does not have; any of them closes a guard.',
+  }),
+}
+export const DeltaCountsView = closed(
+  { ...counts, untouched: Type.Integer({ minimum: 0, description: 'Entries of the base that stay as they are.' }) },
+  { title: 'DeltaCounts' },
+)
+
+export const DeltaPreviewBody = closed(
+  { list_key: ListKey, ...DeltaBody.properties },
+  { description: 'Read the file as changes to this list, and count what they would change.' },
+)
+export const DeltaPreviewView = closed(
+  {
+    ...counts,
+    untouched: nullable(Type.Integer({ minimum: 0, description: 'Null where the file was not read whole.' })),
+  },
+  { title: 'DeltaPreview' },
+)

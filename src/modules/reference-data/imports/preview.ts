@@ -1,0 +1,105 @@
+/** Looking at a source without keeping anything: its first rows, what is wrong with it, and what a delta would change. */
+import type { Kernel } from '../../../kernel/kernel.ts'
+import type { WorkKind } from '../../../kernel/thread-admission.ts'
+import { type Reject, type Source, SourceFault } from '../../../registry/adapter.ts'
+import { defaultLimits, importInThread } from '../../../registry/import/import-runner.ts'
+import type { CutReason, ImportOrder, ImportTotals } from '../../../registry/import/order.ts'
+import type { TypeDefinition } from '../../../registry/types/definition.ts'
+import type { DeltaComparison } from '../deltas/preview.ts'
+import { definitionOf } from '../types/actions.ts'
+import type { TypeRow } from '../types/queries.ts'
+import { failSource, type ReadBy } from './actions.ts'
+import { optionsFor } from './options.ts'
+import type { SourceFileView } from './schema.ts'
+
+/** A preview is what a client waits for: few at once, and refused rather than queued for long. */
+const PREVIEW: WorkKind = { name: 'preview', max_running: (threads) => threads - 1, max_waiting: 3 }
+
+/** Beyond its time limit a preview has this long to come to the end of a batch; then its thread is ended. */
+const PREVIEW_GRACE_MS = 10_000
+
+export interface PreviewRequest {
+  readonly adapter_key: string
+  readonly file_name: string | null
+  readonly options: Record<string, unknown>
+  readonly type: TypeRow | null
+  /** How many entries are shown. */
+  readonly limit: number
+  /** The source holds changes, which are compared with a version. */
+  readonly delta?: DeltaComparison
+}
+
+/**
+ * The first rows of a source as the adapter reads them, and what is wrong with it, without keeping anything. Reads no more rows and
+ * no longer than configured, and says so in `truncated`; ends with the request that asked for it.
+ */
+export async function previewSource(
+  kernel: Pick<Kernel, 'script' | 'threads' | 'preview_limits'>,
+  source: Source,
+  { adapter_key, file_name, options, type, limit, delta }: PreviewRequest,
+  { tenant_id, signal }: ReadBy,
+) {
+  const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
+  const rejects: Reject[] = []
+  let totals: ImportTotals | undefined
+  const order: ImportOrder = {
+    adapter_key,
+    file_name,
+    options: optionsFor(adapter_key, options, type && definitionOf(type), delta?.marker),
+    type: type === null ? anything : definitionOf(type),
+    strict: false,
+    drop: [],
+    hash: [],
+    hash_key: null,
+    filled: [],
+    ...(delta && { delta: { marker: delta.marker } }),
+    preview: limit,
+    preview_limits: kernel.preview_limits,
+  }
+  const outputs = importInThread(kernel.script('import-thread'), source, order, {
+    limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
+    signal,
+    admission: { threads: kernel.threads, request: { kind: PREVIEW, caller: tenant_id } },
+  })
+  try {
+    for await (const output of outputs) {
+      if (output.kind === 'preview') entries.push(...output.entries.slice(0, limit - entries.length))
+      else if (output.kind === 'keys') await delta?.compare(output.keys)
+      else if (output.kind === 'rejects') rejects.push(...output.items.slice(0, 100 - rejects.length))
+      else if (output.kind === 'end') totals = output.totals
+    }
+  } catch (error) {
+    if (error instanceof SourceFault) failSource(error)
+    throw error
+  }
+  const { rows, accepted, rejected, reject_totals, warnings, files, cut } = totals as ImportTotals
+  const truncated = cut && { reason: cut, limit: previewLimit(kernel.preview_limits, cut) }
+  return {
+    rows,
+    accepted,
+    rejected,
+    entries,
+    rejects,
+    reject_totals: [...reject_totals],
+    warnings: [...warnings],
+    files: [...files] as SourceFileView[],
+    truncated,
+    delta: (await delta?.finish(cut === null)) ?? null,
+  }
+}
+
+const previewLimit = ({ max_rows, time_limit_ms }: Kernel['preview_limits'], cut: CutReason): number =>
+  cut === 'rows' ? max_rows : time_limit_ms
+
+/** Takes any object, keyed by its own place: for looking at a source before its type is known. */
+const anything = {
+  type_key: 'anything',
+  type_version: 1,
+  title: 'Anything',
+  description: 'Any object.',
+  schema: { type: 'object', additionalProperties: true },
+  key_pointers: [],
+  list_rules: {},
+  fields: {},
+  examples: [{}],
+} as unknown as TypeDefinition

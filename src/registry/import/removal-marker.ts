@@ -1,0 +1,63 @@
+/** Rows of a delta that remove: a member of the row says so, and only the key of such a row counts. */
+import type { Entry, Warning } from '../adapter.ts'
+import { parsePointer, valueAt } from '../content/pointer.ts'
+import { type CompiledType, type EntryFault, KeyRefused } from '../types/compile.ts'
+import type { TypeDefinition } from '../types/definition.ts'
+import { fault, UNSTORABLE } from '../types/messages.ts'
+import { SchemaTree } from '../types/schema-tree.ts'
+
+export interface RemovalMarkerOptions {
+  /** The member of a row, as the adapter reads it. */
+  readonly pointer: string
+  /** Values that mean: this entry is removed. */
+  readonly values: readonly string[]
+}
+
+export class RemovalMarker {
+  readonly #pointer: string
+  readonly #steps: readonly string[]
+  readonly #values: ReadonlySet<string>
+  readonly #is_declared: boolean
+  #rows = 0
+  #is_met = false
+
+  constructor({ pointer, values }: RemovalMarkerOptions, { schema }: Pick<TypeDefinition, 'schema'>) {
+    this.#pointer = pointer
+    this.#steps = parsePointer(pointer)
+    this.#values = new Set(values.map((value) => value.trim()))
+    this.#is_declared = new SchemaTree(schema).memberAt(pointer) !== null
+  }
+
+  /** Whether the row removes. A marker that the type does not declare is no content, and is taken out of the entry. */
+  take(entry: Entry): boolean {
+    this.#rows++
+    const value = valueAt(entry, this.#steps)
+    if (value === undefined) return false
+    this.#is_met = true
+    if (!this.#is_declared) {
+      const parent = valueAt(entry, this.#steps.slice(0, -1)) as Record<string, unknown>
+      delete parent[this.#steps.at(-1) as string]
+    }
+    return typeof value !== 'object' && this.#values.has(String(value).trim())
+  }
+
+  /** A pointer that fits no row is most likely misspelt, and removals would be taken for changes. */
+  warnings(): Warning[] {
+    if (this.#is_met || this.#rows === 0) return []
+    const message = `No row has the member ${this.#pointer} that says which rows remove an entry.`
+    return [{ code: 'removal_marker_unmet', message, closes_guard: true }]
+  }
+}
+
+/** The key of a row that removes; the rest of it need not fit the type. */
+export function keyOfRemoval(type: CompiledType, entry: Entry): string | EntryFault {
+  try {
+    const key = type.keyOf(type.normalise(entry))
+    return key.search(UNSTORABLE) === -1
+      ? key
+      : fault('unstorable_text', '', 'The key holds a character that cannot be stored.')
+  } catch (error) {
+    if (error instanceof KeyRefused) return error.fault
+    throw error
+  }
+}
