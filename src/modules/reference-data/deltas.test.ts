@@ -245,6 +245,35 @@ describe('a delta import', () => {
   })
 })
 
+describe('the stored tree', () => {
+  test('of a delta that changes much of a long list is stored anew, as that of the full file', async () => {
+    const guards = { max_changed_bps: 10_000 }
+    const [by_delta, by_file] = [await newList({ guards }), await newList({ guards })]
+    const changed = parties(2100).map((one, n) => (n % 3 === 0 ? party(n, 50) : one))
+    for (const list_key of [by_delta, by_file]) await importInto(list_key, parties(2100))
+    await importInto(
+      by_delta,
+      changed.filter((_, n) => n % 3 === 0),
+      against(1),
+    )
+    await importInto(by_file, changed)
+    const storedBlocks = (list_key: string) =>
+      t.write((tx) =>
+        tx.query(
+          `select b.block, encode(sha256(b.pairs), 'hex') as pairs from app.dataset_tree_block b
+             join app.dataset d using (tenant_id, dataset_id)
+            where d.tenant_id = $1 and d.list_key = $2 and b.version = 2 order by b.block`,
+          [t.tenant_id, list_key],
+        ),
+      )
+    const blocks = await storedBlocks(by_delta)
+    expect(blocks.length).toBeGreaterThan(0)
+    expect(blocks).toEqual(await storedBlocks(by_file))
+    const { proof } = await t.make(`GET /reference-data/datasets/${by_delta}/versions/2/proof?key=${party(3).id}`)
+    expect(verifyProof(proof)).toBe(true)
+  })
+})
+
 describe('a damaged stored tree', () => {
   test.each([
     ['nodes', `update app.dataset_tree set nodes = set_byte(nodes, 5, 255 - get_byte(nodes, 5))`],
