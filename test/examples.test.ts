@@ -107,7 +107,9 @@ async function runPage(page: string, { shell, program }: Examples): Promise<stri
   if (page !== 'README.md') script.push(startsProbity)
   script.push(onThisPort(shell))
   if (program !== '') script.push(`node ${await compile(name, onThisPort(program))}`)
-  const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env })
+  const { stdout } = await run('sh', ['-c', script.join('\n')], { cwd: projectRoot, env }).catch((error) => {
+    throw new Error(`${error.message}\nIt printed:\n${error.stdout}`)
+  })
   return stdout
 }
 const onThisPort = (text: string): string =>
